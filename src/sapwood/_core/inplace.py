@@ -1,0 +1,127 @@
+"""`x.op_()`: the same operation, written into the tensor's memory.
+
+The gradient is that of `x = op(x)`. Whatever can be refused is refused before anything changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from sapwood._core import dtype as dt
+from sapwood._core import where
+from sapwood._core.memory import bump, check_write, rebase, version_of
+from sapwood._core.mode import MODE
+from sapwood._core.op import Op
+from sapwood._core.quiet import IGNORE, restore, silence
+from sapwood._core.tensor import KINDS, Tensor, with_node
+
+
+def in_place(op: Op, door: Callable) -> Callable:
+    """The method `name_` of an operation."""
+    name = f"{op.name}_"
+    direct = isinstance(op.run, np.ufunc) and len(op.args) <= 2 and op.dtype is None
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        mode = MODE.get()
+        if mode.site is not None:
+            return run(self, args, kwargs)
+        frame = _getframe(1)
+        MODE.set(mode.at((frame.f_code, frame.f_lasti)))
+        try:
+            return run(self, args, kwargs)
+        finally:
+            MODE.set(mode)
+
+    def run(self: Tensor, args: tuple, kwargs: dict) -> Tensor:
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        graph = any(t.requires_grad for t in tensors)
+        check_write(self, name, graph=graph)
+        tracked = MODE.get().grad and (graph or self.node is not None)
+        if direct and not tracked and not kwargs and write_direct(op, self, args):
+            return self
+        return write(self, op, door, args, kwargs, tracked=tracked)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{op.doc or op.name}, in place; returns self."
+    return method
+
+
+def write_direct(op: Op, self: Tensor, args: tuple) -> bool:
+    """Without a graph and within one floating dtype NumPy writes straight into the array."""
+    a = self.array
+    values = [x.array if type(x) in KINDS else x for x in args]
+    if a.dtype not in (dt.F32, dt.F64) or len(values) != len(op.args) - 1:
+        return False
+    for v in values:
+        if isinstance(v, np.ndarray):
+            if v.dtype != a.dtype or v.ndim > a.ndim or np.broadcast(a, v).shape != a.shape:
+                return False
+        elif type(v) not in (int, float):
+            return False
+    token = silence(IGNORE)
+    try:
+        op.run(a, *values, out=a)
+    finally:
+        restore(token)
+    bump(self)
+    return True
+
+
+def write(
+    self: Tensor, op: Op, door: Callable, args: tuple, kwargs: dict, *, tracked: bool
+) -> Tensor:
+    """Compute out of place, write the result, and move the graph to the new content."""
+    stand_in = with_node(self.array, self.node, self.port)
+    if tracked and keeps_first(op):
+        stand_in.array = self.array.copy()  # the rules need the value before the write
+    result = door(stand_in, *args, **kwargs)
+    check_result(self, result, op)
+    put(self, result, tracked=tracked)
+    return self
+
+
+def put(self: Tensor, result: Tensor, *, tracked: bool) -> None:
+    """Write `result` into the memory of `self` and make its node the node of that content."""
+    np.copyto(self.array, result.array, casting="unsafe")
+    bump(self)
+    node = result.node
+    if tracked and node is not None:
+        keep_written(node, result, self)
+        if not node.op.out:
+            node.dtype = self.array.dtype
+        rebase(self, node, result.port)
+
+
+def keeps_first(op: Op) -> bool:
+    """Whether some rule of the op reads its first operand."""
+    return any(op.args[0] in op.plan(1 << i).saves for i, a in enumerate(op.args) if a in op.grad)
+
+
+def keep_written(node: Any, result: Tensor, self: Tensor) -> None:
+    """A saved output is the tensor's own memory now, at its new version."""
+    flat = list(node.saved)
+    for i in range(0, len(flat), 3):
+        if flat[i] is result.array:
+            version = version_of(self)
+            flat[i : i + 3] = [self.array, version, version.n]
+    node.saved = tuple(flat)
+
+
+def check_result(self: Tensor, result: Tensor, op: Op) -> None:
+    """The result must have the tensor's shape and a dtype that fits into its own."""
+    if result.array.shape != self.array.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.array.shape)} doesn't match the broadcast shape "
+            f"{list(result.array.shape)}. [{op.name}_] writes into its first operand, at "
+            f"{where.here()}"
+        )
+    have, want = dt.of(result.array.dtype), dt.of(self.array.dtype)
+    if have.category > want.category:
+        raise RuntimeError(
+            f"result type {have.title} can't be cast to the desired output type {want.title}. "
+            f"[{op.name}_] at {where.here()}"
+        )

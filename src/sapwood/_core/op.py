@@ -1,0 +1,169 @@
+"""The record of an operation: what it computes and the derivative of each operand.
+
+One record per primitive; every reader (doors, reverse pass, drawing, stubs, tests) reads this.
+A rule is a function whose parameter *names* say what must be kept for backward:
+
+    g             gradient of the output (a tuple where the op has several outputs)
+    <operand>     the operand's value                out, or an output's name   the result
+    <operand>_shape, <operand>_dtype                 an attribute's name        its value
+
+Any other name is an error at import. A `Plan` is what one need-mask (bit i: operand i needs a
+gradient) keeps, and one compiled function that runs the rules of those operands.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+MAP, FOLD, MOVE, PICK, DOT, MAKE, CALL = "MAP FOLD MOVE PICK DOT MAKE CALL".split()
+KINDS_OF_OP = (MAP, FOLD, MOVE, PICK, DOT, MAKE, CALL)
+
+
+class Version:
+    """How often the memory of a tensor was written; shared by views and by saved values."""
+
+    __slots__ = ("code", "lasti", "n")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.code = None  # where the last write happened
+        self.lasti = 0
+
+
+FIXED = Version()  # the version of values that cannot change (numbers, shapes)
+
+
+class Op:
+    """One primitive operation. See `sapwood._core.door.primitive` for the meaning of the fields."""
+
+    __slots__ = ("add_into", "alias", "args", "attrs", "bind", "doc", "door", "dtype", "env", "grad",
+                 "in_place", "kind", "method_sig", "name", "node_class", "out", "plans",
+                 "prologue", "run", "saved_names", "sig", "source", "title", "variadic", "view")
+
+    def __init__(self, **fields: Any) -> None:
+        for slot in self.__slots__:
+            setattr(self, slot, fields.get(slot))
+        self.plans: dict[int, Plan] = {}
+        assert self.kind in KINDS_OF_OP, self.name
+        for operand, rule in self.grad.items():
+            assert operand in self.args, f"{self.name}: a rule for unknown operand {operand}"
+            for name in rule_names(rule):
+                assert name == "g" or self.known(name), f"{self.name}: unknown name {name} in rule"
+
+    def known(self, name: str) -> bool:
+        """Whether a rule of this op may ask for `name`."""
+        base = name.removesuffix("_shape").removesuffix("_dtype")
+        return base in self.args or name in self.attrs or name in self.outputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the results: ("out",) for the usual single one."""
+        return self.out or ("out",)
+
+    def plan(self, mask: int, *, low: bool = False) -> Plan:
+        """The plan of a need-mask, built once. `low`: half precision, rules run in float32."""
+        key = mask << 1 | low
+        found = self.plans.get(key)
+        if found is None:
+            found = self.plans[key] = Plan(self, mask, low=low)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+def rule_names(rule: Callable) -> list[str]:
+    """The parameter names of a rule."""
+    return list(inspect.signature(rule).parameters)
+
+
+class Plan:
+    """What one (op, need-mask) saves, and the function that turns g into operand gradients."""
+
+    __slots__ = ("back", "low", "mask", "op", "rules", "saves")
+
+    def __init__(self, op: Op, mask: int, *, low: bool) -> None:
+        self.op, self.mask, self.low = op, mask, low
+        self.rules: list[tuple[str, Callable, list[str]]] = []
+        self.saves: list[str] = []
+        for i, arg in enumerate(op.args):
+            if mask >> i & 1 and arg in op.grad:
+                names = rule_names(op.grad[arg])
+                self.rules.append((arg, op.grad[arg], names))
+                for name in names:
+                    if self.must_save(name) and name not in self.saves:
+                        self.saves.append(name)
+        self.back = self._compile()
+
+    def must_save(self, name: str) -> bool:
+        """Whether `name` is kept on the node (the rest is read off attributes and inputs)."""
+        if name == "g" or name in self.op.attrs:
+            return False
+        base = name.removesuffix("_shape").removesuffix("_dtype")
+        if base != name:  # the shape of an operand with a node is on that node
+            return not (self.mask >> self.op.args.index(base) & 1)
+        return True
+
+    def read(self, name: str) -> str:
+        """The expression for `name` in the compiled backward function."""
+        if name == "g":
+            return "g"
+        if name in self.saves:
+            return f"v{self.saves.index(name)}"
+        if name in self.op.attrs:
+            return f"node.attrs[{self.op.attrs.index(name)}]"
+        base, _, what = name.rpartition("_")
+        return f"node.input_meta({self.op.args.index(base)}).{what}"
+
+    def _compile(self) -> Callable:
+        """`back(g, node)`: check versions, run the rules; on raw arrays."""
+        space: dict[str, Any] = {"stale": stale, "up": up}
+        lines = ["def back(g, node):"]
+        if self.saves:
+            unpacked = ", ".join(f"v{i}, c{i}, k{i}" for i in range(len(self.saves)))
+            lines.append(f"    {unpacked} = node.saved")
+            changed = " or ".join(f"c{i}.n != k{i}" for i in range(len(self.saves)))
+            lines.append(f"    if {changed}: stale(node)")
+        if self.low:
+            lines.append("    g = up(g)")
+            lines += [f"    v{i} = up(v{i})" for i in range(len(self.saves))]
+        results = []
+        for arg in self.op.args:
+            found = [(r, n) for a, r, n in self.rules if a == arg]
+            if found:
+                space[f"rule_{arg}"] = found[0][0]
+                results.append(f"rule_{arg}({', '.join(self.read(n) for n in found[0][1])})")
+            else:
+                results.append("None")
+        if self.op.variadic:
+            lines.append(f"    return {results[0]}")
+        else:
+            lines.append(f"    return ({''.join(r + ', ' for r in results)})")
+        label = f"<sapwood back {self.op.name} {self.mask:b}{'L' * self.low}>"
+        return compiled("\n".join(lines), label, space)
+
+
+def compiled(text: str, filename: str, space: dict[str, Any]) -> Callable:
+    """Run generated source and return its last function; debuggers and tracebacks can show it."""
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    space["__name__"] = "sapwood._generated"
+    exec(compile(text, filename, "exec"), space)
+    name = text.rsplit("def ", 1)[1].split("(")[0]
+    return space[name]
+
+
+def up(value: Any) -> Any:
+    """Half precision to float32; everything else as it is."""
+    if isinstance(value, np.ndarray) and value.dtype.itemsize == 2 and value.dtype.kind in "fV":
+        return value.astype(np.float32)
+    return tuple(map(up, value)) if type(value) is tuple else value
+
+
+def stale(node: Any) -> None:
+    """Raise for a saved value that was overwritten since (set by `node`, which knows places)."""
+    node.raise_stale()

@@ -1,0 +1,1 @@
+"""The table of primitives: what exists. Open this folder first."""

@@ -1,0 +1,54 @@
+"""From the table to the methods, dunders and in-place twins of Tensor.
+
+Nothing here says what an operation does: it only gives entries their places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sapwood._core.border import METHODS
+from sapwood._core.door import TABLE, make_entry
+from sapwood._core.inplace import in_place
+from sapwood._core.tensor import Tensor
+
+BINARY = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow", "matmul": "matmul",
+    "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+}
+COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+IN_PLACE = {  # x += y
+    "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "ipow": "pow_",
+    "ifloordiv": "floor_divide_", "imod": "remainder_", "iand": "bitwise_and_",
+    "ior": "bitwise_or_", "ixor": "bitwise_xor_", "ilshift": "bitwise_left_shift_",
+    "irshift": "bitwise_right_shift_",
+}
+
+
+def attach() -> None:
+    """Give Tensor everything that the table and the functions offer."""
+    for op in TABLE.values():
+        if op.name.startswith("_"):
+            continue
+        same = op.method_sig == op.sig
+        put(op.name, op.door if same else make_entry(op, "method"))
+        if op.in_place:
+            put(f"{op.name}_", in_place(op, op.door))
+    for name, fn in METHODS.items():
+        put(name, fn)
+    for dunder, name in (BINARY | COMPARE | UNARY).items():
+        if name in TABLE:
+            put(f"__{dunder}__", make_entry(TABLE[name], "dunder", f"__{dunder}__"))
+            if dunder in BINARY:
+                put(f"__r{dunder}__", make_entry(TABLE[name], "reflected", f"__r{dunder}__"))
+    for dunder, name in IN_PLACE.items():
+        if hasattr(Tensor, name):
+            put(f"__{dunder}__", getattr(Tensor, name))
+
+
+def put(name: str, value: Any) -> None:
+    """Set an attribute of Tensor that its own class does not define already."""
+    if name not in Tensor.__dict__ or name.startswith("__"):
+        setattr(Tensor, name, value)

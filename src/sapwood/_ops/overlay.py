@@ -1,0 +1,63 @@
+"""What the reverse pass and in-place writes need from the table, handed to `_core` at import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sapwood._core import memory, reverse
+from sapwood._core.door import follow, primitive
+from sapwood._core.op import FOLD, MAP, MOVE
+
+
+def overlay_run(x: Any, y: Any, path: tuple) -> Any:
+    """x with the region that `path` selects replaced by y."""
+    out = np.array(x, order="K")
+    follow(out, path)[...] = y
+    return out
+
+
+overlay = primitive(
+    "_overlay", "x y; path", kind=MOVE, run=overlay_run, dtype="keep",
+    title=lambda node: "torch::autograd::CopySlices",
+    grad=dict(
+        x=lambda g, path, y_shape, y_dtype: overlay(g, np.zeros(y_shape, y_dtype), path),
+        y=lambda g, path: follow(g, path),
+    ),
+    doc="x with the region of a view path replaced by y: what an in-place write to a view does.",
+)
+
+
+def fit_run(x: Any, shape: tuple, dtype: Any) -> Any:
+    """Sum out broadcast axes and restore the dtype."""
+    x = reverse.unbroadcast(x, shape) if x.shape != shape else x
+    return reverse.restore_dtype(x, dtype) if x.dtype != dtype else x
+
+
+def spread_run(x: Any, shape: tuple, dtype: Any) -> Any:
+    """Broadcast to a shape, in a dtype: the transpose of fit."""
+    return np.broadcast_to(x, shape).astype(dtype)
+
+
+fit = primitive(
+    "_fit", "x; shape dtype", kind=FOLD, run=fit_run, dtype="keep", alias=True,
+    title=lambda node: "SumBackward1" if node.shape != node.input_meta(0).shape
+    else "ToCopyBackward0",
+    grad=dict(x=lambda g, x_shape, x_dtype: spread(g, x_shape, x_dtype)),
+    doc="Sum out broadcast axes and restore a dtype (reverse pass).",
+)
+spread = primitive(
+    "_spread", "x; shape dtype", kind=MAP, run=spread_run, dtype="keep", in_place=False,
+    title=lambda node: "ExpandBackward0",
+    grad=dict(x=lambda g, x_shape, x_dtype: fit(g, x_shape, x_dtype)),
+    doc="Broadcast to a shape, in a dtype.",
+)
+
+
+def connect(add: Any) -> None:
+    """Give the core what it must not import."""
+    memory.OVERLAY.append(overlay.op)
+    reverse.FOLLOW.append(follow)
+    reverse.Traced.add_tensors = staticmethod(add)
+    reverse.Traced.fit_tensor = staticmethod(fit)

@@ -1,0 +1,1 @@
+"""Samples, gradient checks and oracles; ships so that users can test operations of their own."""

@@ -1,0 +1,1 @@
+"""Samples of every operation, one file per file of the table."""

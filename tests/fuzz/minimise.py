@@ -1,0 +1,48 @@
+"""Shrinks a program that differs to the few steps that matter."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .compare import Difference, Verdict
+from .program import Program, Step
+
+
+def minimise(program: Program, differ: Callable[[Program], Verdict]) -> Verdict:
+    """Leave out steps, in blocks and then one by one, while a difference of the same kind remains.
+
+    A step that uses a variable that is gone raises NameError in both engines, which is no difference; so steps can be
+    left out in any order, and the useless ones go in the last round.
+    """
+    verdict = differ(program)
+    assert verdict.difference is not None
+    wanted = verdict.difference
+    steps = list(program.steps[: wanted.step + 1])
+    steps[-1] = replace(steps[-1], peek=True)
+
+    def still(candidate: list[Step]) -> Verdict | None:
+        if not candidate:
+            return None
+        found = differ(Program(program.seed, tuple(candidate)))
+        return found if found.difference and alike(found.difference, wanted) else None
+
+    best = still(steps) or verdict
+    steps = list(best.program.steps)
+    size = max(len(steps) // 2, 1)
+    while True:
+        start, shrunk = 0, False
+        while start < len(steps):
+            found = still(steps[:start] + steps[start + size :])
+            if found:
+                best, steps, shrunk = found, list(found.program.steps), True
+            else:
+                start += size
+        if size == 1 and not shrunk:
+            break
+        size = max(size // 2, 1)
+    return best
+
+
+def alike(a: Difference, b: Difference) -> bool:
+    """The same kind of difference: shrinking must not slide to another bug of less weight."""
+    return a.kind == b.kind and a.silent == b.silent
