@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 import sys
 from collections.abc import Sequence
+from importlib import abc
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -66,8 +66,8 @@ class TorchFinder:
         if spec is not None and is_public(ours):
             return ModuleSpec(name, Loader(ours))
         owner, _, last = ours.rpartition(".")
-        # The error's name must not be the name asked for: `from torch import x` would hide it.
-        raise ModuleNotFoundError(missing(sys.modules[owner], last), name=f"no {name}")
+        # `from torch import x` asks for sapwood.x and would hide an error of that very name.
+        raise ModuleNotFoundError(missing(sys.modules[owner], last), name=f"torch.{rest}")
 
 
 def find(name: str, asking: TorchFinder) -> ModuleSpec | None:
@@ -81,7 +81,7 @@ def find(name: str, asking: TorchFinder) -> ModuleSpec | None:
     return None
 
 
-class Loader:
+class Loader(abc.Loader):
     """Loads torch.x by importing sapwood.x; the module keeps its own name and spec."""
 
     def __init__(self, name: str) -> None:

@@ -24,11 +24,11 @@ class NoScript(Exception):  # noqa: N818 (what happened, not a mistake of the pr
 
 def run(script: str, args: list[str], *, as_torch: bool) -> int:
     """Run `script` as `__main__`; the result is the exit code. SystemExit passes through."""
-    path = os.path.abspath(script)
+    path = os.path.join(os.getcwd(), script)  # as python does: .. and links stay in the name
     main = types.ModuleType("__main__")
     whole_package = os.path.isdir(path) or zipfile.is_zipfile(path)
-    first = path if whole_package else os.path.dirname(os.path.realpath(path))
     source = None if whole_package else read(script)  # before anything is changed
+    first = path if whole_package else os.path.dirname(os.path.realpath(path))
     load = package_code if whole_package else file_code
 
     sys.argv = [script, *args]
@@ -58,8 +58,6 @@ def read(script: str) -> bytes:
         return Path(script).read_bytes()
     except OSError as error:
         raise NoScript(f"can't open {script!r}: {error.strerror}") from None
-    except ValueError as error:  # a name with a null character
-        raise NoScript(f"can't open {script!r}: {error}") from None
 
 
 def file_code(main: types.ModuleType, path: str, source: bytes | None) -> CodeType:

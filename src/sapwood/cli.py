@@ -134,7 +134,7 @@ def info() -> None:
     """`sapwood info`: what a bug report should begin with."""
     import numpy as np
 
-    build: dict[str, Any] = np.show_config(mode="dicts")  # type: ignore[assignment, call-overload]
+    build: dict[str, Any] = np.show_config(mode="dicts")  # type: ignore[assignment]
     blas = build.get("Build Dependencies", {}).get("blas", {})
     limits = [f"{name}={os.environ[name]}" for name in THREAD_LIMITS if name in os.environ]
     rows = {

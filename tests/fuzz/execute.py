@@ -1,9 +1,11 @@
 """Runs a program on an engine and writes down everything a user could see.
 
-Owns `Session` (the variables of one run), `Trace` (what was seen) and the four corrected ways of running a program on
-PyTorch where PyTorch itself is wrong. Every engine is used through PyTorch's public names only. A refused step is
-recorded and the run goes on: a refusal must leave everything as it was.
+Owns `Session` (the variables of one run), `Trace` (what was seen) and the four corrected ways of
+running a program on PyTorch where PyTorch itself is wrong. Every engine is used through PyTorch's
+public names only. A refused step is recorded and the run goes on: a refusal must leave everything
+as it was.
 """
+
 from __future__ import annotations
 
 import re
@@ -19,7 +21,8 @@ import numpy as np
 
 from .program import Program, Step
 
-# What a refusal is about, by a phrase of PyTorch's message. Both engines must use a phrase of the same kind.
+# What a refusal is about, by a phrase of PyTorch's message. Both engines must use a phrase of the
+# same kind.
 KINDS_OF_REFUSAL = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -37,7 +40,7 @@ KINDS_OF_REFUSAL = {
         "grad of an integer": "floating point and complex dtype can require gradients",
         "retain without grad": "can't retain_grad",
         "hook without grad": "cannot register a hook on a tensor that doesn't require grad",
-        "post-accumulate on a non-leaf": "post accumulate grad hooks cannot be registered on non-leaf",
+        "post-accumulate on a non-leaf": "post accumulate grad hooks cannot be",
         "seed of another shape": "Mismatch in shape",
         "hook changed the size": "has changed the size of value",
         "hook changed the type": "has changed the type of value",
@@ -53,7 +56,7 @@ KINDS_OF_REFUSAL = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """An exception, reduced to what must agree between engines: its class and, where known, its kind."""
+    """An exception, reduced to what must agree: its class and, where known, its kind."""
 
     cls: str
     kind: str
@@ -62,7 +65,9 @@ class Refusal:
     @classmethod
     def of(cls, error: Exception) -> Refusal:
         message = str(error)
-        kind = next((name for name, phrase in KINDS_OF_REFUSAL.items() if phrase.search(message)), "")
+        kind = next(
+            (name for name, phrase in KINDS_OF_REFUSAL.items() if phrase.search(message)), ""
+        )
         return cls(type(error).__name__, kind, message.split("\n")[0][:300])
 
 
@@ -78,7 +83,7 @@ class Seen:
 
 @dataclass
 class Event:
-    """What one step did: its refusal if any, its hook log, and the variables if the step asked for a look."""
+    """What one step did: its refusal, its hook log and, if it asked for a look, the variables."""
 
     refusal: Refusal | None
     log: list[tuple[str, Any]]
@@ -141,14 +146,19 @@ class Session:
     def __init__(self, engine: ModuleType, fixes: Collection[int] = ()) -> None:
         self.engine = engine
         self.fixes = frozenset(fixes)
-        # PyTorch 2.13 renews a view's node only when asked for it, and does not ask where it must: after a write to the
-        # base, view.register_hook() crashes the process, retain_grad() is lost, requires_grad_(False) is accepted.
+        # PyTorch 2.13 renews a view's node only when asked for it, and does not ask where it must:
+        # after a write to the base, view.register_hook() crashes the process, retain_grad() is
+        # lost, requires_grad_(False) is accepted.
         self.stale = engine.__name__ == "torch"
         self.log: list[tuple[str, Any]] = []
         self.kept: dict[str, Any] = {}
         self.retained: list[Any] = []
         self.env: dict[str, Any] = {
-            "torch": engine, "log": self._log, "kept": self.kept, "retain": self._retain, "through": self._through,
+            "torch": engine,
+            "log": self._log,
+            "kept": self.kept,
+            "retain": self._retain,
+            "through": self._through,
         }
 
     def run(self, step: Step, skip: Collection[int] = ()) -> Refusal | None:
@@ -156,23 +166,27 @@ class Session:
         fixes = self.fixes - frozenset(skip)
         if self.stale and step.op.startswith(("hook", "retain_grad", "requires_grad_", "refused")):
             for t in self.tensors().values():
-                attempt(lambda t=t: t.grad_fn)
+                attempt(lambda t=t: t.grad_fn)  # type: ignore[misc]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 with self._retaining() if self.retained else _nothing():
                     exec(compiled(step.reading(fixes)), self.env)
-        except Exception as error:  # noqa: BLE001  any exception is an outcome here
+        except Exception as error:
             return Refusal.of(error)
         return None
 
     def tensors(self) -> dict[str, Any]:
         """The program's variables that hold tensors, in the order of their creation."""
         kind = self.engine.Tensor
-        return {k: v for k, v in self.env.items() if k[0] == "v" and k[1:].isdigit() and isinstance(v, kind)}
+        return {
+            k: v
+            for k, v in self.env.items()
+            if k[0] == "v" and k[1:].isdigit() and isinstance(v, kind)
+        }
 
     def look(self) -> dict[str, Seen | None]:
-        """Every variable as it is now. The names of one object are reported once, later ones as a flag."""
+        """Every variable as it is now. Of several names of one object, later ones say so."""
         seen: dict[str, Seen | None] = {}
         first: dict[int, str] = {}
         with warnings.catch_warnings():
@@ -188,7 +202,7 @@ class Session:
         return taken
 
     def close(self) -> None:
-        """Break the cycles that hooks and create_graph make; PyTorch can not collect them itself."""
+        """Break the cycles of hooks and create_graph; PyTorch can not collect them itself."""
         self.engine.set_grad_enabled(True)
         for t in self.tensors().values():
             t.grad = None
@@ -200,8 +214,9 @@ class Session:
         for value in values or ("",):
             self.log.append((name, see(value) if isinstance(value, kind) else value))
 
-    # Finding 6: PyTorch forgets retain_grad on a view when the view or its base is written. The right result is what
-    # a pre-hook of the node that the tensor has *at the time of the backward* sees.
+    # Finding 6: PyTorch forgets retain_grad on a view when the view or its base is written. The
+    # right result is what a pre-hook of the node that the tensor has *at the time of the backward*
+    # sees.
 
     def _retain(self, t: Any) -> None:
         if t.is_leaf or not t.requires_grad:
@@ -212,7 +227,9 @@ class Session:
     @contextmanager
     def _retaining(self) -> Iterator[None]:
         handles = [
-            t.grad_fn.register_prehook(_store(t, t.output_nr)) for t in self.retained if t.grad_fn is not None
+            t.grad_fn.register_prehook(_store(t, t.output_nr))
+            for t in self.retained
+            if t.grad_fn is not None
         ]
         try:
             yield
@@ -220,7 +237,8 @@ class Session:
             for handle in handles:
                 handle.remove()
 
-    # Finding 4: a hook on several tensors misfires when one of them is the root. Behind a view, it is not the root.
+    # Finding 4: a hook on several tensors misfires when one of them is the root. Behind a view, it
+    # is not the root.
 
     def _through(self, t: Any) -> Any:
         with self.engine.enable_grad():
@@ -244,7 +262,10 @@ def _store(t: Any, position: int) -> Callable[[tuple[Any, ...]], None]:
 def execute(
     program: Program, engine: ModuleType, fixes: Collection[int] = (), refused: Collection[int] = ()
 ) -> Trace:
-    """Run the program; `fixes` are the findings to avoid (PyTorch only), `refused` the steps that finding 10 is about."""
+    """Run the program.
+
+    `fixes` are the findings to avoid (PyTorch only), `refused` the steps that finding 10 is about.
+    """
     session, trace = Session(engine, fixes), Trace()
     last = len(program.steps) - 1
     for position, step in enumerate(program.steps):

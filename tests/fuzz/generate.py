@@ -1,9 +1,11 @@
 """Draws a random program for a seed.
 
-A program starts with a few leaves, goes on with letters of the alphabet by weight, and ends with one to three
-backwards. It runs on PyTorch while it is drawn. Most programs are clean: a step that PyTorch refuses is taken back. The
-others keep about half of their refused steps. Both engines must then refuse alike.
+A program starts with a few leaves, goes on with letters of the alphabet by weight, and ends with
+one to three backwards. It runs on PyTorch while it is drawn. Most programs are clean: a step that
+PyTorch refuses is taken back. The others keep about half of their refused steps. Both engines must
+then refuse alike.
 """
+
 from __future__ import annotations
 
 import random
@@ -16,7 +18,7 @@ from .program import Program, Step
 from .scene import ALPHABET, Letter, Scene
 
 WEIGHTS = [drawn.weight for drawn in ALPHABET]
-CLEAN = 0.72  # share of programs without refused steps
+CLEAN = 0.6  # share of programs without refused steps
 WILD = 0.03  # share of programs with infinities and NaN
 PEEK = 0.2
 # Refusals that are PyTorch's own failures; no other engine must copy them
@@ -55,7 +57,8 @@ def offer(scene: Scene, draw: Letter) -> None:
     try:
         step = draw(scene)
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
-        # A property of an operand may refuse (see `Scene.all`); an operand taken unfit on purpose may not do at all
+        # A property of an operand may refuse (see `Scene.all`); an operand taken unfit on purpose
+        # may not do at all
         if isinstance(error, RuntimeError) or scene.dirty:
             return
         raise
@@ -64,7 +67,11 @@ def offer(scene: Scene, draw: Letter) -> None:
     step = dressed(scene, step)
     refusal = scene.session.run(step)
     if refusal:
-        keep = scene.dirty and scene.chance(0.5) and not any(part in refusal.message for part in INTERNAL)
+        keep = (
+            scene.dirty
+            and scene.chance(0.6)
+            and not any(part in refusal.message for part in INTERNAL)
+        )
     else:
         keep = scene.tame()
     if keep:
@@ -74,7 +81,7 @@ def offer(scene: Scene, draw: Letter) -> None:
 
 
 def dressed(scene: Scene, step: Step) -> Step:
-    """The step, sometimes under no_grad or enable_grad, sometimes with a look at everything after it."""
+    """The step, sometimes under no_grad or enable_grad, sometimes with a look after it."""
     if "def " not in step.text and not step.op.startswith(("backward", "grad", "set_grad")):
         if scene.chance(0.05):
             step = step.under("torch.no_grad()")
@@ -84,7 +91,10 @@ def dressed(scene: Scene, step: Step) -> Step:
 
 
 def take_back(scene: Scene) -> None:
-    """As if the last step had not been: run the others again (a refused backward may have freed half a graph)."""
+    """As if the last step had not been: run the others again.
+
+    A refused backward may have freed half a graph.
+    """
     scene.session.close()
     scene.session = type(scene.session)(scene.torch)
     for step in scene.steps:

@@ -1,4 +1,5 @@
-"""Letters about the graph itself: flags, grad mode, detach, backward, autograd.grad and the use of .grad."""
+"""Letters about the graph itself: flags, grad mode, detach, backward, autograd.grad, .grad."""
+
 from __future__ import annotations
 
 from .program import Step, Swap
@@ -7,19 +8,23 @@ from .scene import Scene, letter
 
 @letter(2)
 def detach(s: Scene) -> Step | None:
-    a = s.float()
-    return Step("detach", f"{s.new()} = {a}.{s.choice(('detach()', 'detach()', 'data'))}") if a else None
+    a = s.floating()
+    return (
+        Step("detach", f"{s.new()} = {a}.{s.choice(('detach()', 'detach()', 'data'))}")
+        if a
+        else None
+    )
 
 
 @letter(1)
 def detach_in_place(s: Scene) -> Step | None:
-    a = s.float(lambda t: not t._is_view() and not (t.is_leaf and t.requires_grad))
+    a = s.floating(lambda t: not t._is_view() and not (t.is_leaf and t.requires_grad))
     return Step("detach_", f"{a}.detach_()") if a else None
 
 
 @letter(2)
 def flag(s: Scene) -> Step | None:
-    a = s.float(lambda t: t.is_leaf)
+    a = s.floating(lambda t: t.is_leaf)
     if a is None:
         return None
     on = s.chance(0.75)
@@ -41,8 +46,10 @@ def forget(s: Scene) -> Step | None:
 
 
 def root_for(s: Scene) -> tuple[str, str] | None:
-    """A variable that requires grad (the later the better) and an expression of it to start from."""
-    names = s.all(lambda t: t.is_floating_point() and t.requires_grad and (not t.is_leaf or s.chance(0.05)))
+    """A variable that requires grad, rather a late one, and an expression to start from."""
+    names = s.all(
+        lambda t: t.is_floating_point() and t.requires_grad and (not t.is_leaf or s.chance(0.05))
+    )
     if s.dirty and s.chance(0.08):
         names = s.all(lambda t: t.is_floating_point())
     if not names:
@@ -67,7 +74,7 @@ def targets(s: Scene, text: str) -> list[str]:
     if s.dirty or not s.torch.is_grad_enabled():
         return s.rng.sample(names, min(len(names), 2))
     with s.torch.enable_grad():
-        out = eval(text, s.session.env)  # noqa: S307  our own text
+        out = eval(text, s.session.env)
         used = [n for n in names if _reaches(out, s[n])]
     s.rng.shuffle(used)
     return used[: s.choice((1, 1, 2, 3))]
@@ -98,7 +105,7 @@ def kept(line: str) -> Swap:
     return 10, line, f"{line_kept[:-1]}{comma}retain_graph=True)"
 
 
-@letter(7)
+@letter(8)
 def backward(s: Scene) -> Step | None:
     found = root_for(s)
     if found is None:
@@ -107,7 +114,9 @@ def backward(s: Scene) -> Step | None:
     extra = options(s)
     if text == name and (s[name].numel() != 1 or s.chance(0.1)) and not (s.dirty and s.chance(0.1)):
         shape = s[name].shape if not (s.dirty and s.chance(0.05)) else (5,)
-        same = s.float(lambda t: t.shape == shape and t.dtype == s[name].dtype and not t.requires_grad)
+        same = s.floating(
+            lambda t: t.shape == shape and t.dtype == s[name].dtype and not t.requires_grad
+        )
         literal = s.literal(shape, str(s[name].dtype).rpartition(".")[2])
         extra.insert(0, f"gradient={same if same and s.chance(0.3) else literal}")
     if s.chance(0.25):
@@ -115,7 +124,9 @@ def backward(s: Scene) -> Step | None:
     op = "backward" + "".join(" " + e.split("=")[0] for e in extra)
     line = f"{text}.backward({', '.join(extra)})"
     # Finding 10's swap names the whole line, so it comes first
-    return Step(op, line, swaps=(kept(line), (4, f"{text}.backward(", f"through({text}).backward(")))
+    return Step(
+        op, line, swaps=(kept(line), (4, f"{text}.backward(", f"through({text}).backward("))
+    )
 
 
 @letter(4)
@@ -129,7 +140,9 @@ def grad(s: Scene) -> Step | None:
         return None
     extra = options(s)
     if text == name and s[name].numel() != 1:
-        extra.insert(0, f"grad_outputs={s.literal(s[name].shape, str(s[name].dtype).rpartition('.')[2])}")
+        extra.insert(
+            0, f"grad_outputs={s.literal(s[name].shape, str(s[name].dtype).rpartition('.')[2])}"
+        )
     if s.chance(0.4):
         extra.append("allow_unused=True")
         leaf = s.tracked(lambda t: t.is_leaf)
@@ -150,25 +163,37 @@ def several_roots(s: Scene) -> Step | None:
     return Step("backward of several", line, swaps=(kept(line),))
 
 
-@letter(3.5)
+@letter(8)
 def use_grad(s: Scene) -> Step | None:
-    """Gradients that are there already: zeroed both ways, assigned, read, written, used for a step."""
-    names = [n for n in s.all(lambda t: t.is_floating_point() and t.is_leaf) if s[n].grad is not None]
+    """Gradients that are there: zeroed both ways, assigned, read, written, used for a step."""
+    names = [
+        n for n in s.all(lambda t: t.is_floating_point() and t.is_leaf) if s[n].grad is not None
+    ]
     if not names:
         return None
     a = s.choice(names)
-    op, text = s.choice((
-        ("grad = None", f"{a}.grad = None"), ("grad.zero_", f"{a}.grad.zero_()"),
-        ("grad.zero_", f"{a}.grad.detach_()\n{a}.grad.zero_()"), ("use grad", f"{s.new()} = {a}.grad"),
-        ("use grad", f"{s.new()} = {a}.grad * {s.number()}"), ("use grad", f"{s.new()} = {a}.grad.clone()"),
-        ("write grad", f"{a}.grad.mul_({s.number()})"), ("use grad", f"{s.new()} = {a} * {a}.grad"),
-        ("assign grad", f"{a}.grad = {s.literal(s[a].shape, str(s[a].dtype).rpartition('.')[2])}"),
-        ("step", f"with torch.no_grad():\n    {a} -= 0.5 * {a}.grad"), ("step", f"{a}.data.sub_({a}.grad)"),
-    ))
+    op, text = s.choice(
+        (
+            ("grad = None", f"{a}.grad = None"),
+            ("grad.zero_", f"{a}.grad.zero_()"),
+            ("grad.zero_", f"{a}.grad.detach_()\n{a}.grad.zero_()"),
+            ("use grad", f"{s.new()} = {a}.grad"),
+            ("use grad", f"{s.new()} = {a}.grad * {s.number()}"),
+            ("use grad", f"{s.new()} = {a}.grad.clone()"),
+            ("write grad", f"{a}.grad.mul_({s.number()})"),
+            ("use grad", f"{s.new()} = {a} * {a}.grad"),
+            (
+                "assign grad",
+                f"{a}.grad = {s.literal(s[a].shape, str(s[a].dtype).rpartition('.')[2])}",
+            ),
+            ("step", f"with torch.no_grad():\n    {a} -= 0.5 * {a}.grad"),
+            ("step", f"{a}.data.sub_({a}.grad)"),
+        )
+    )
     return Step(op, text)
 
 
-@letter(2)
+@letter(5)
 def refused_on_purpose(s: Scene) -> Step | None:
     """What both engines must refuse, in programs where refusals may stay."""
     a, b = s.tracked(), s.pick(lambda t: not t.requires_grad)
@@ -177,11 +202,21 @@ def refused_on_purpose(s: Scene) -> Step | None:
     t = s[a]
     leaf = s.tracked(lambda t: t.is_leaf) or a
     texts = [
-        f"{leaf}.mul_(2.0)", f"{leaf}[...] = 1.0", f"{leaf}.view(-1).add_(1.0)", f"{b}.retain_grad()",
-        f"{b}.register_hook(lambda g: None)", f"{b}.sum().backward()", f"{a}.requires_grad_(False)",
-        f"{a}.expand(2, *{a}.shape).add_(1.0)", f"{a}.view(-1, 7)", f"{a} + torch.ones(7, dtype={a}.dtype)",
-        f"{leaf}.grad = torch.ones(9, dtype={a}.dtype)", f"{a}.register_post_accumulate_grad_hook(lambda p: None)",
-        "torch.ones(2, dtype=torch.int64).requires_grad_()", f"{a}.numpy()", f"{leaf}.grad = {leaf}",
+        f"{leaf}.mul_(2.0)",
+        f"{leaf}[...] = 1.0",
+        f"{leaf}.view(-1).add_(1.0)",
+        f"{b}.retain_grad()",
+        f"{b}.register_hook(lambda g: None)",
+        f"{b}.sum().backward()",
+        f"{a}.requires_grad_(False)",
+        f"{a}.expand(2, *{a}.shape).add_(1.0)",
+        f"{a}.view(-1, 7)",
+        f"{a} + torch.ones(7, dtype={a}.dtype)",
+        f"{leaf}.grad = torch.ones(9, dtype={a}.dtype)",
+        f"{a}.register_post_accumulate_grad_hook(lambda p: None)",
+        "torch.ones(2, dtype=torch.int64).requires_grad_()",
+        f"{a}.numpy()",
+        f"{leaf}.grad = {leaf}",
     ]
     if t.ndim:
         texts += [f"{a}.unbind(0)[0].mul_(2.0)", f"{a}[9]", f"{a}.sum(9)", f"{a}[:1].detach_()"]

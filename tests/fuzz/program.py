@@ -1,16 +1,19 @@
-"""A random program as data: a list of steps, each a line or two of Python over variables v0, v1, ...
+"""A random program as data: a list of steps, each a line or two of Python over variables v0, v1,
+...
 
-Owns the two records `Step` and `Program` and how they are printed. A step's text *is* what runs (the executor compiles
-it with the engine under test bound to the name `torch`), so a failing program can be printed and run as it stands.
-Knows no engine and draws no random numbers.
+Owns the two records `Step` and `Program` and how they are printed. A step's text *is* what runs
+(the executor compiles it with the engine under test bound to the name `torch`), so a failing
+program can be printed and run as it stands. Knows no engine and draws no random numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-# A swap is (finding, old, new): how the text must read for PyTorch to avoid its own defect of that number
-# (reference/autograd-semantics.md, section 0). It defines the *right* result of a step where PyTorch is wrong.
+# A swap is (finding, old, new): how the text must read for PyTorch to avoid its own defect of that
+# number (reference/autograd-semantics.md, section 0). It defines the *right* result of a step where
+# PyTorch is wrong.
 Swap = tuple[int, str, str]
 
 PRELUDE = """\
@@ -25,7 +28,7 @@ kept = {}
 
 @dataclass(frozen=True)
 class Step:
-    """One step. `op` names the letter of the alphabet; `peek` asks for a look at every variable after the step."""
+    """One step. `op` names its letter; `peek` asks for a look at every variable after it."""
 
     op: str
     text: str
@@ -42,7 +45,10 @@ class Step:
 
     def under(self, manager: str) -> Step:
         """The same step inside `with manager:`; swaps made of whole lines are indented with it."""
-        swaps = tuple((n, indent(old), indent(new)) if "\n" in old else (n, old, new) for n, old, new in self.swaps)
+        swaps = tuple(
+            (n, indent(old), indent(new)) if "\n" in old else (n, old, new)
+            for n, old, new in self.swaps
+        )
         return replace(self, text=f"with {manager}:\n{indent(self.text)}", swaps=swaps)
 
 
@@ -63,7 +69,10 @@ class Program:
         parts = [PRELUDE]
         for position, step in enumerate(self.steps):
             if position in refused:
-                parts.append(f"try:\n{indent(step.text)}\nexcept Exception as e:\n    print(type(e).__name__, e)")
+                parts.append(
+                    f"try:\n{indent(step.text)}\n"
+                    "except Exception as e:\n    print(type(e).__name__, e)"
+                )
             else:
                 parts.append(step.text)
         return "\n".join(parts) + "\n"

@@ -1,8 +1,11 @@
-"""What the letters of the alphabet draw from: the random source and the variables of the program so far.
+"""What the letters of the alphabet draw from: the random source and the variables of the program so
+far.
 
-The program is run on PyTorch while it is drawn, so that shapes, dtypes and flags are known without a model of them.
-Owns the registry of letters (`letter`), the choice of operands and the writing of literals.
+The program is run on PyTorch while it is drawn, so that shapes, dtypes and flags are known without
+a model of them. Owns the registry of letters (`letter`), the choice of operands and the writing of
+literals.
 """
+
 from __future__ import annotations
 
 import math
@@ -51,7 +54,12 @@ class Scene:
         self.steps: list[Step] = []
         self.count = 0
         self.focus = ""  # a variable that the next few steps are likely to be about
-        self.names: dict[str, list[str]] = {"retained": [], "scaled": [], "handles": [], "simple": []}
+        self.names: dict[str, list[str]] = {
+            "retained": [],
+            "scaled": [],
+            "handles": [],
+            "simple": [],
+        }
 
     # Choosing
 
@@ -85,19 +93,22 @@ class Scene:
             return None
         if self.focus in names and self.chance(0.4):
             return self.focus
-        weights = [(1.0 + 2.0 * i / len(names)) * (1 + 2 * self[n].requires_grad) for i, n in enumerate(names)]
+        weights = [
+            (1.0 + 2.0 * i / len(names)) * (1 + 2 * self[n].requires_grad)
+            for i, n in enumerate(names)
+        ]
         return self.rng.choices(names, weights)[0]
 
     def handles(self) -> list[str]:
         """Handles of hooks that are registered."""
         return [name for name in self.names["handles"] if name in self.session.env]
 
-    def float(self, want: Callable[[Any], bool] = lambda t: True) -> str | None:
+    def floating(self, want: Callable[[Any], bool] = lambda t: True) -> str | None:
         return self.pick(lambda t: t.is_floating_point() and want(t))
 
     def tracked(self, want: Callable[[Any], bool] = lambda t: True) -> str | None:
         """A floating variable that requires grad."""
-        return self.float(lambda t: t.requires_grad and want(t))
+        return self.floating(lambda t: t.requires_grad and want(t))
 
     def target(self, want: Callable[[Any], bool] = lambda t: True) -> str | None:
         """A floating variable that may be written in place, mostly."""
@@ -105,10 +116,12 @@ class Scene:
         def writable(t: Any) -> bool:
             base = t._base if t._is_view() and t._base is not None else t
             leaf = (t.is_leaf and t.requires_grad) or (base.is_leaf and base.requires_grad)
-            overlaps = any(stride == 0 and size > 1 for stride, size in zip(t.stride(), t.shape, strict=True))
+            overlaps = any(
+                stride == 0 and size > 1 for stride, size in zip(t.stride(), t.shape, strict=True)
+            )
             return want(t) and not overlaps and (not leaf or not self.torch.is_grad_enabled())
 
-        return self.float(writable)
+        return self.floating(writable)
 
     def safe(self, guard: str, name: str) -> bool:
         """Whether an operation with this guard is well behaved on the variable's present values."""
@@ -196,4 +209,6 @@ class Scene:
                 return False
             return (not into or shape == t.shape) and math.prod(shape) <= 64 and len(shape) <= 4
 
-        return self.pick(lambda o: (o.is_floating_point() or (not into and self.chance(0.2))) and fits(o))
+        return self.pick(
+            lambda o: (o.is_floating_point() or (not into and self.chance(0.2))) and fits(o)
+        )

@@ -1,4 +1,5 @@
 """Letters that make views, and the writing of index expressions."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,7 +18,16 @@ def basic_index(s: Scene, shape: Sequence[int]) -> str:
             items.append(str(s.rng.randrange(-size, size)))
         elif kind == "slice":
             i = s.rng.randint(0, max(size - 1, 0))
-            items.append(s.choice((f"{i}:", f":{max(i, 1)}", f"{i}:{s.rng.randint(i, size)}", f":-{i}" if i else ":")))
+            items.append(
+                s.choice(
+                    (
+                        f"{i}:",
+                        f":{max(i, 1)}",
+                        f"{i}:{s.rng.randint(i, size)}",
+                        f":-{i}" if i else ":",
+                    )
+                )
+            )
         elif kind == "step":
             items.append(s.choice(("::2", "1::2", f":{size}:2")))
         else:
@@ -35,7 +45,9 @@ def advanced_index(s: Scene, t: Any, name: str) -> str:
     """Lists and tensors of positions, masks, mixed with slices and integers."""
     if not t.ndim or not t.numel():
         return "..."
-    kinds = ["list", "tensor", "mask", "row mask"] + (["pair", "mixed", "split"] if t.ndim > 1 else [])
+    kinds = ["list", "tensor", "mask", "row mask"] + (
+        ["pair", "mixed", "split"] if t.ndim > 1 else []
+    )
     kind, n = s.choice(kinds), s.choice((1, 2, 3))
     size = t.shape[0]
     if kind == "list":
@@ -45,13 +57,19 @@ def advanced_index(s: Scene, t: Any, name: str) -> str:
     if kind == "mask":
         compare = s.choice((">", "<"))
         known = s.all(lambda m: m.dtype == s.torch.bool and m.shape == t.shape)
-        return s.choice(known) if known and s.chance(0.5) else f"{name}.detach() {compare} {s.number()}001"
+        return (
+            s.choice(known)
+            if known and s.chance(0.5)
+            else f"{name}.detach() {compare} {s.number()}001"
+        )
     if kind == "row mask":
         return f"torch.tensor({[s.chance(0.6) for _ in range(size)]})"
     if kind == "pair":
         return f"{s.indices((n,), size)}, {s.indices((n,), t.shape[1])}"
     if kind == "mixed":
-        return f"{s.choice((':', str(s.rng.randrange(size)), '::2'))}, {s.indices((n,), t.shape[1])}"
+        return (
+            f"{s.choice((':', str(s.rng.randrange(size)), '::2'))}, {s.indices((n,), t.shape[1])}"
+        )
     return f"{s.ints(n, size)}, {s.choice((':', 'None', '...'))}"
 
 
@@ -65,7 +83,7 @@ def basic(s: Scene) -> Step | None:
 
 @letter(3)
 def advanced(s: Scene) -> Step | None:
-    a = s.float(lambda t: t.ndim > 0)
+    a = s.floating(lambda t: t.ndim > 0)
     if a is None:
         return None
     return Step("advanced index", f"{s.new()} = {a}[{advanced_index(s, s[a], a)}]")
@@ -80,7 +98,7 @@ def factors(s: Scene, n: int) -> list[int]:
 @letter(5)
 def reshape(s: Scene) -> Step | None:
     kind = s.choice(("view", "reshape", "view", "flatten", "view_as", "unflatten"))
-    a = s.float(lambda t: kind != "view" or t.is_contiguous())
+    a = s.floating(lambda t: kind != "view" or t.is_contiguous())
     if a is None:
         return None
     t, out = s[a], s.new()
@@ -99,14 +117,16 @@ def reshape(s: Scene) -> Step | None:
 @letter(6)
 def turn(s: Scene) -> Step | None:
     """transpose, permute, t, movedim and the properties."""
-    a = s.float(lambda t: t.ndim > 1)
+    a = s.floating(lambda t: t.ndim > 1)
     if a is None:
         return None
     t = s[a]
     order = s.rng.sample(range(t.ndim), t.ndim)
     texts = [
-        ("transpose", f"{a}.transpose({s.axis(t)}, {s.axis(t)})"), ("permute", f"{a}.permute({order})"),
-        ("movedim", f"torch.movedim({a}, {s.axis(t)}, {s.axis(t)})"), ("swapaxes", f"{a}.swapaxes(0, 1)"),
+        ("transpose", f"{a}.transpose({s.axis(t)}, {s.axis(t)})"),
+        ("permute", f"{a}.permute({order})"),
+        ("movedim", f"torch.movedim({a}, {s.axis(t)}, {s.axis(t)})"),
+        ("swapaxes", f"{a}.swapaxes(0, 1)"),
     ]
     if t.ndim == 2:
         texts += [("t", f"{a}.t()"), ("T", f"{a}.T")]
@@ -117,23 +137,35 @@ def turn(s: Scene) -> Step | None:
 @letter(4)
 def units(s: Scene) -> Step | None:
     """squeeze and unsqueeze."""
-    a = s.float(lambda t: t.ndim < 4)
+    a = s.floating(lambda t: t.ndim < 4)
     if a is None:
         return None
     d = s.rng.randint(-s[a].ndim - 1, s[a].ndim)
-    op, text = s.choice((("unsqueeze", f"unsqueeze({d})"), ("squeeze", "squeeze()"),
-                         ("squeeze", f"squeeze({s.axis(s[a])})")))
+    op, text = s.choice(
+        (
+            ("unsqueeze", f"unsqueeze({d})"),
+            ("squeeze", "squeeze()"),
+            ("squeeze", f"squeeze({s.axis(s[a])})"),
+        )
+    )
     return Step(op, f"{s.new()} = {a}.{text}")
 
 
 @letter(4)
 def expand(s: Scene) -> Step | None:
-    a = s.float(lambda t: t.numel() <= 12 and t.ndim < 4)
+    a = s.floating(lambda t: t.numel() <= 12 and t.ndim < 4)
     if a is None:
         return None
     t, out = s[a], s.new()
-    like = s.pick(lambda o: o.ndim >= t.ndim and o.numel() <= 36 and s.torch.broadcast_shapes(o.shape, t.shape)
-                  == o.shape if _broadcasts(s, o, t) else False)
+    like = s.pick(
+        lambda o: (
+            o.ndim >= t.ndim
+            and o.numel() <= 36
+            and s.torch.broadcast_shapes(o.shape, t.shape) == o.shape
+            if _broadcasts(s, o, t)
+            else False
+        )
+    )
     if like and s.chance(0.3):
         return Step("expand_as", f"{out} = {a}.expand_as({like})")
     sizes = [s.choice((-1, k)) if k != 1 else s.choice((2, 3, -1)) for k in t.shape]
@@ -142,13 +174,15 @@ def expand(s: Scene) -> Step | None:
 
 
 def _broadcasts(s: Scene, o: Any, t: Any) -> bool:
-    return all(x == y or 1 in (x, y) for x, y in zip(reversed(o.shape), reversed(t.shape), strict=False))
+    return all(
+        x == y or 1 in (x, y) for x, y in zip(reversed(o.shape), reversed(t.shape), strict=False)
+    )
 
 
 @letter(5)
 def parts(s: Scene) -> Step | None:
     """Several views of one tensor: split, chunk, unbind, tensor_split."""
-    a = s.float(lambda t: t.ndim > 0 and 0 < t.numel())
+    a = s.floating(lambda t: t.ndim > 0 and t.numel() > 0)
     if a is None:
         return None
     t, d = s[a], s.axis(s[a])
@@ -170,7 +204,7 @@ def parts(s: Scene) -> Step | None:
 @letter(4)
 def region(s: Scene) -> Step | None:
     """select, narrow, diagonal, unfold and, rarely, as_strided."""
-    a = s.float(lambda t: t.ndim > 0 and t.numel() > 0)
+    a = s.floating(lambda t: t.ndim > 0 and t.numel() > 0)
     if a is None:
         return None
     t, d = s[a], s.axis(s[a])

@@ -1,4 +1,5 @@
 """Letters that write: in-place operations of every kind and assignment through indices."""
+
 from __future__ import annotations
 
 from .program import Step
@@ -7,25 +8,48 @@ from .views import advanced_index, basic_index
 
 # (name, text, guard)
 ALONE = (
-    ("exp_", "{a}.exp_()", "small"), ("tanh_", "{a}.tanh_()", "tame"), ("sigmoid_", "{a}.sigmoid_()", "tame"),
-    ("relu_", "{a}.relu_()", "exact"), ("sqrt_", "{a}.sqrt_()", "positive"), ("zero_", "{a}.zero_()", ""),
-    ("fill_", "{a}.fill_({n})", ""), ("clamp_", "{a}.clamp_(-1.0, 1.0)", "exact"), ("pow_", "{a}.pow_(2)", ""),
-    ("clamp_", "{a}.clamp_(min=0.5)", "exact"), ("neg_", "{a}.neg_()", ""), ("mul_", "{a}.mul_({n})", ""),
-    ("add_", "{a}.add_({n})", ""), ("sub_", "{a}.sub_({n})", ""), ("div_", "{a}.div_({n})", ""),
-    ("abs_", "{a}.abs_()", "exact"), ("sin_", "{a}.sin_()", "tame"), ("mul_", "{a} *= {n}", ""),
-    ("add_", "{a} += {n}", ""), ("div_", "{a} /= {n}", ""), ("sub_", "{a} -= {n}", ""), ("log_", "{a}.log_()", "positive"),
-    ("masked_fill_", "{a}.masked_fill_({a}.detach() > {p}001, {n})", ""), ("reciprocal_", "{a}.reciprocal_()", "away"),
+    ("exp_", "{a}.exp_()", "small"),
+    ("tanh_", "{a}.tanh_()", "tame"),
+    ("sigmoid_", "{a}.sigmoid_()", "tame"),
+    ("relu_", "{a}.relu_()", "exact"),
+    ("sqrt_", "{a}.sqrt_()", "positive"),
+    ("zero_", "{a}.zero_()", ""),
+    ("fill_", "{a}.fill_({n})", ""),
+    ("clamp_", "{a}.clamp_(-1.0, 1.0)", "exact"),
+    ("pow_", "{a}.pow_(2)", ""),
+    ("clamp_", "{a}.clamp_(min=0.5)", "exact"),
+    ("neg_", "{a}.neg_()", ""),
+    ("mul_", "{a}.mul_({n})", ""),
+    ("add_", "{a}.add_({n})", ""),
+    ("sub_", "{a}.sub_({n})", ""),
+    ("div_", "{a}.div_({n})", ""),
+    ("abs_", "{a}.abs_()", "exact"),
+    ("sin_", "{a}.sin_()", "tame"),
+    ("mul_", "{a} *= {n}", ""),
+    ("add_", "{a} += {n}", ""),
+    ("div_", "{a} /= {n}", ""),
+    ("sub_", "{a} -= {n}", ""),
+    ("log_", "{a}.log_()", "positive"),
+    ("masked_fill_", "{a}.masked_fill_({a}.detach() > {p}001, {n})", ""),
+    ("reciprocal_", "{a}.reciprocal_()", "away"),
 )
 WITH = (
-    ("mul_", "{a}.mul_({b})", ""), ("add_", "{a}.add_({b})", ""), ("sub_", "{a}.sub_({b})", ""),
-    ("div_", "{a}.div_({b})", "away"), ("add_", "{a}.add_({b}, alpha=2)", ""), ("copy_", "{a}.copy_({b})", ""),
-    ("mul_", "{a} *= {b}", ""), ("add_", "{a} += {b}", ""), ("sub_", "{a} -= {b}", ""),
-    ("fill_", "{a}.fill_({b}.sum())", ""), ("masked_fill_", "{a}.masked_fill_({a}.detach() > {p}001, {b}.sum())", ""),
+    ("mul_", "{a}.mul_({b})", ""),
+    ("add_", "{a}.add_({b})", ""),
+    ("sub_", "{a}.sub_({b})", ""),
+    ("div_", "{a}.div_({b})", "away"),
+    ("add_", "{a}.add_({b}, alpha=2)", ""),
+    ("copy_", "{a}.copy_({b})", ""),
+    ("mul_", "{a} *= {b}", ""),
+    ("add_", "{a} += {b}", ""),
+    ("sub_", "{a} -= {b}", ""),
+    ("fill_", "{a}.fill_({b}.sum())", ""),
+    ("masked_fill_", "{a}.masked_fill_({a}.detach() > {p}001, {b}.sum())", ""),
     ("where_", "{a}.copy_(torch.where({a} > {p}001, {a}, {b}))", ""),
 )
 
 
-@letter(8)
+@letter(11)
 def in_place(s: Scene) -> Step | None:
     op, text, guard = s.choice(ALONE)
     a = s.target()
@@ -37,7 +61,7 @@ def in_place(s: Scene) -> Step | None:
     return Step(op, call)
 
 
-@letter(8)
+@letter(11)
 def in_place_with(s: Scene) -> Step | None:
     op, text, guard = s.choice(WITH)
     a = s.target()
@@ -55,12 +79,14 @@ def by_index(s: Scene) -> Step | None:
         return None
     t, d = s[a], s.axis(s[a])
     size = t.shape[d]
-    kind = s.choice(("index_fill_", "index_add_", "index_copy_", "scatter_", "scatter_add_", "scatter_ value"))
+    kind = s.choice(
+        ("index_fill_", "index_add_", "index_copy_", "scatter_", "scatter_add_", "scatter_ value")
+    )
     n = s.rng.randint(1, size)
     index = f"torch.tensor({s.ints(n, size, distinct=kind != 'index_add_')})"
     part = list(t.shape)
     part[d] = n
-    source = s.float(lambda o: list(o.shape) == part and o.dtype == t.dtype)
+    source = s.floating(lambda o: list(o.shape) == part and o.dtype == t.dtype)
     source = source or s.literal(part, str(t.dtype).rpartition(".")[2])
     if kind == "index_fill_":
         return Step(kind, f"{a}.index_fill_({d}, {index}, {s.number()})")
@@ -95,11 +121,13 @@ def value_for(s: Scene, target: str, index: str) -> str:
     """Something to assign: a number, a variable that fits, or a literal."""
     if s.chance(0.25):
         return str(s.number())
-    part = eval(f"{target}[{index}]", {**s.session.env, target: s[target].detach()})  # noqa: S307  our own text
+    part = eval(f"{target}[{index}]", {**s.session.env, target: s[target].detach()})
     fits = s.fitting(part, into=True)
     if fits and s.chance(0.8):
         return fits
-    return s.literal(part.shape if s.chance(0.7) else part.shape[-1:], str(part.dtype).rpartition(".")[2])
+    return s.literal(
+        part.shape if s.chance(0.7) else part.shape[-1:], str(part.dtype).rpartition(".")[2]
+    )
 
 
 @letter(7)
@@ -130,9 +158,11 @@ def _one_value(s: Scene, value: str) -> bool:
 @letter(1)
 def data_write(s: Scene) -> Step | None:
     """Writes behind the engine's back, through .data or detach()."""
-    a = s.float(lambda t: t.ndim > 0 and t.is_contiguous())
+    a = s.floating(lambda t: t.ndim > 0 and t.is_contiguous())
     if a is None:
         return None
     alias = s.choice(("data", "detach()"))
-    change = s.choice((f".mul_({s.number()})", ".zero_()", f".add_({s.number()})", f"[0] = {s.number()}"))
+    change = s.choice(
+        (f".mul_({s.number()})", ".zero_()", f".add_({s.number()})", f"[0] = {s.number()}")
+    )
     return Step(f"write {alias}", f"{a}.{alias}{change}")

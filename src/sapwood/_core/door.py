@@ -21,7 +21,7 @@ from sapwood._core import dtype as dt
 from sapwood._core import slow
 from sapwood._core.memory import heal
 from sapwood._core.mode import MODE
-from sapwood._core.node import Node, next_seq
+from sapwood._core.node import Node, next_seq, saved_properties
 from sapwood._core.op import FIXED, MAP, Op, Version, compiled
 from sapwood._core.quiet import IGNORE, restore, silence
 from sapwood._core.tensor import KINDS, Tensor, merge_cuts, new
@@ -37,7 +37,7 @@ def primitive(
     dtype: str | None = None, out: str | None = None, alias: bool | None = None,
     view: bool = False, title: Any = None, saved: dict[str, str] | None = None,
     add_into: Callable | None = None, in_place: bool | None = None, doc: str = "",
-    source: str = "", prologue: str = "", env: dict[str, Any] | None = None,
+    source: str = "", weak: bool = False, prologue: str = "", env: dict[str, Any] | None = None,
 ) -> Callable:
     """Put one operation into the table and return its door (the public function).
 
@@ -58,6 +58,7 @@ def primitive(
     saved   PyTorch's names of saved values where they differ: {"exponent": "y"}
     add_into  add_into(buffer, g, *attributes): adds the gradient of x into a region of a buffer
     in_place  whether `name_` exists; default: for MAP
+    weak    `run` and rules want a Python number as such, not as a 0-d array (pow)
     prologue  source lines that run first in the function and the method, for public parameters
             that are no attributes (alpha=, dtype=); `env` holds the names they use
     doc, source  one line, and where the formula comes from
@@ -69,14 +70,14 @@ def primitive(
         name=name, args=args, attrs=tuple(attrs.split()), kind=kind, run=run, grad=grad,
         variadic=variadic, dtype=dtype, out=tuple(out.split()) if out else None, bind=bind,
         alias=kind in ("MOVE",) if alias is None else alias, view=view, title=title,
-        saved_names=saved, prologue=prologue, env=env or {}, add_into=add_into, doc=doc, source=source,
+        saved_names=saved, weak=weak, prologue=prologue, env=env or {}, add_into=add_into, doc=doc, source=source,
         in_place=kind == MAP and not out if in_place is None else in_place,
     )
     op.sig = sig if sig is not None else default_sig(op)
     op.method_sig = method_sig or op.sig
     camel = "".join(part.capitalize() for part in name.split("_"))
     class_name = title if isinstance(title, str) else f"{camel}Backward0"
-    op.node_class = type(class_name, (Node,), {"__slots__": (), "op": op})
+    op.node_class = type(class_name, (Node,), {"__slots__": (), "op": op, **saved_properties(op)})
     op.door = make_entry(op, "function")
     assert name not in TABLE, f"{name} is there twice"
     TABLE[name] = op
@@ -112,6 +113,7 @@ def make_entry(op: Op, style: str, name: str | None = None) -> Callable:
         "getframe": _getframe, "Node": op.node_class, "next_seq": next_seq, "plan": op.plan,
         "silence": silence, "restore": restore, "IGNORE": IGNORE, "general": slow.general,
         "explain": slow.explain, "merge": merge_cuts, "RAW": RAW, "into": into, "foreign": foreign,
+        "C32": CONSTANTS[dt.F32].get, "C64": CONSTANTS[dt.F64].get, "constant": constant,
         "PLANS": [None] * 2 ** len(op.args) if not op.variadic else [],
     }
     for mask in range(1, len(space["PLANS"])):
@@ -236,11 +238,18 @@ class Writer:
             tests.append(f"({kind} is float or {kind} is int)")
         lines = [f"if {' and '.join(tests)}:"]
         lines += [f"    a{i} = {self.operands[i]}.array" for i in tensors]
-        lines += [f"    a{i} = {self.operands[i]}" for i in numbers]
         lines += ["    m = MODE()", f"    d = a{first}.dtype"]
         same = "".join(f" and a{i}.dtype is d" for i in tensors[1:])
         lines.append(f"    if (d is F32 or d is F64){same} and m.plain:")
-        body = self.compute(n) + self.wrap(tensors, numbers)
+        body = []
+        for i in numbers:
+            value = self.operands[i]
+            if self.op.weak:
+                body.append(f"a{i} = {value}")
+            else:
+                body += [f"a{i} = C32({value}) if d is F32 else C64({value})",
+                         f"if a{i} is None: a{i} = constant({value}, d)"]
+        body += self.compute(n) + self.wrap(tensors, numbers)
         return lines + ["        " + line for line in body]
 
     def compute(self, n: int) -> list[str]:
@@ -384,6 +393,21 @@ class Writer:
             lines.append("    attrs = ()")
         lines.append(f"    return general(OP, {xs}, attrs, (f.f_code, f.f_lasti))")
         return lines
+
+
+CONSTANTS: dict[Any, dict[float, np.ndarray]] = {dt.F32: {}, dt.F64: {}}
+
+
+def constant(value: float, dtype: Any) -> np.ndarray:
+    """A Python number as a 0-d array, kept: NumPy takes 0.2 us more for a number than for that."""
+    a = np.array(value, dtype)
+    a.flags.writeable = False
+    kept = CONSTANTS[dtype]
+    if value != 0 and value == value:  # 0.0 == -0.0, and NaN never finds itself again
+        if len(kept) >= 1024:
+            kept.clear()
+        kept[value] = a
+    return a
 
 
 def foreign(other: Any) -> bool:

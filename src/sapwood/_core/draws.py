@@ -386,10 +386,13 @@ def _poisson_large(generator: Generator, rate: float) -> float:
 
 @_in_silence
 def multinomial(
-    generator: Generator | None, probs: Array, num_samples: int, replacement: bool = False
+    generator: Generator | None,
+    probs: Array,
+    num_samples: int,
+    replacement: bool = False,  # noqa: FBT001, FBT002 (PyTorch's signature)
 ) -> Array:
     """Categories as int64, drawn with the weights in the last axis of `probs` (1-D or 2-D)."""
-    sums = _cumulative(probs, num_samples, replacement)
+    sums = _cumulative(probs, num_samples, replacement=replacement)
     source = generator or default_generator
     if replacement and num_samples > 1:
         sums /= sums[..., -1:]
@@ -407,7 +410,7 @@ def multinomial(
     return np.argsort(-race, axis=-1, kind="stable")[..., :num_samples].astype(np.int64)
 
 
-def _cumulative(probs: Array, num_samples: int, replacement: bool) -> Array:
+def _cumulative(probs: Array, num_samples: int, *, replacement: bool) -> Array:
     """The checks of multinomial; the cumulative weights, added up in the order of PyTorch."""
     if probs.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")

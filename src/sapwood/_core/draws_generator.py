@@ -46,7 +46,7 @@ _STATE = np.dtype(
 
 
 class Generator:
-    """A stream of random words: torch.Generator, with arrays for tensors and a string for device."""
+    """A stream of random words: torch.Generator, with arrays for tensors, a string for device."""
 
     device = "cpu"
 

@@ -44,21 +44,20 @@ def random_(
         return _whole_range(source, out)
     if high is None and low == _INT64_MIN:
         return _all_64_bits(source, out)
-    if high is None:
-        first, last = _round_up(low, dtype), _top(dtype)
-        if first > last:
-            raise RuntimeError(
-                f"random_ expects 'from' to be at most {last} for {dtype}, but got from={low}"
-            )
-    else:
-        if low >= high:
-            raise RuntimeError(
-                f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-            )
-        first, last = _round_up(low, dtype), _round_down(high, dtype) - 1
-    _check_bounds(low, last if high is None else high - 1, dtype)
+    if high is not None and low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    last = _top(dtype) if high is None else high - 1
+    _check_bounds(low, last, dtype)
+    first = _round_up(low, dtype)
+    if high is not None:
+        last = _round_down(high, dtype) - 1
     if first > last:
-        raise RuntimeError(f"random_: no integer of {dtype} lies between from={low} and to={high}")
+        raise RuntimeError(
+            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
+            f"but got from={first} > to - 1={last} for {dtype}"
+        )
     return _modulo(source, out, first, last - first + 1)
 
 
@@ -210,7 +209,7 @@ def _swap_at_once(offsets: Array, n: int) -> Array:
     np.equal(place[1:], place[:-1], out=repeated[1:])
     earlier = np.roll(step, 1)  # that step; meaningless where not repeated
     # brought[i]: what stands at place i when step i begins, as a link to the step that put it
-    # there, or i itself. That step is the last one aiming at place i, but for step i's own idle swap.
+    # there, or i itself. That step is the last one aiming at place i, apart from step i itself.
     final = np.append(~repeated[1:], True)
     link = step.copy()
     idle = np.flatnonzero(step == place)

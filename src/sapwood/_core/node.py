@@ -52,8 +52,10 @@ class Hooks:
     """Everything that users attached to one node. Made on first use: most nodes have none."""
 
     __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
+    used = False  # in this process: until then the reverse pass need not look for hooks
 
     def __init__(self) -> None:
+        Hooks.used = True
         self.tensor: dict[int, HookDict] = {}  # by output
         self.retain: list[tuple[int, weakref.ref, tuple]] = []  # output, tensor, view path
         self.pre = HookDict()
@@ -165,6 +167,7 @@ class Node:
         return self.seq
 
     def _set_sequence_nr(self, seq: int) -> None:
+        Hooks.used = True  # from now on the reverse pass counts edges
         self.seq = seq
 
     def own_hooks(self) -> Hooks:
@@ -188,27 +191,14 @@ class Node:
         flat = self.saved
         return list(zip(self.plan.saves, flat[::3], strict=True))
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            return self.saved_attribute(name.removeprefix("_saved_"))
-        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
-
-    def saved_attribute(self, name: str) -> Any:
-        """`_saved_self`, `_saved_other`, `_saved_result`, `_saved_dim`, ... as PyTorch names them."""
+    def saved_attribute(self, key: str) -> Any:
+        """What `_saved_<name>` gives: an attribute, or a saved value; None where not needed."""
         op = self.op
-        ours = {"result": "out", "self": op.args[0] if op.args else "", **(op.saved_names or {})}
-        if len(op.args) > 1:
-            ours.setdefault("other", op.args[1])
-        key = ours.get(name, name)
         if key in op.attrs:
             return self.attrs[op.attrs.index(key)]
-        if key in op.args or key in op.outputs:
-            if type(self.saved) is Released:
-                raise self.second_backward()
-            if key in self.plan.saves:
-                return self.unpack(key)
-            return None
-        raise AttributeError(f"'{self.name()}' object has no attribute '_saved_{name}'")
+        if type(self.saved) is Released:
+            raise self.second_backward()
+        return self.unpack(key) if key in self.plan.saves else None
 
     def unpack(self, name: str) -> Any:
         """A saved value as a tensor with its history (set by `tensor`, which may make tensors)."""
@@ -250,6 +240,25 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
+
+
+def saved_properties(op: Op) -> dict[str, property]:
+    """`_saved_self`, `_saved_other`, `_saved_result`, ... of an op's node class.
+
+    On the class, not by __getattr__, which would slow down every attribute access of a node.
+    """
+    names = {key: key for key in (*op.args, *op.attrs, *op.outputs)}
+    names["result"] = "out"
+    if op.args:
+        names["self"] = op.args[0]
+    if len(op.args) > 1:
+        names["other"] = op.args[1]
+    names |= op.saved_names or {}
+    known = (*op.args, *op.attrs, *op.outputs)
+    return {
+        f"_saved_{theirs}": property(lambda node, key=ours: node.saved_attribute(key))
+        for theirs, ours in names.items() if ours in known
+    }
 
 
 class Leaf(Node):

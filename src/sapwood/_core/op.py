@@ -42,13 +42,15 @@ class Op:
     """One primitive operation. See `sapwood._core.door.primitive` for the meaning of the fields."""
 
     __slots__ = ("add_into", "alias", "args", "attrs", "bind", "doc", "door", "dtype", "env", "grad",
-                 "in_place", "kind", "method_sig", "name", "node_class", "out", "plans",
-                 "prologue", "run", "saved_names", "sig", "source", "title", "variadic", "view")
+                 "in_place", "kind", "method_sig", "name", "node_class", "out", "plain",
+                 "plans",
+                 "prologue", "run", "saved_names", "sig", "source", "title", "variadic", "view", "weak")
 
     def __init__(self, **fields: Any) -> None:
         for slot in self.__slots__:
             setattr(self, slot, fields.get(slot))
         self.plans: dict[int, Plan] = {}
+        self.plain = self.out is None and self.add_into is None and self.kind != CALL
         assert self.kind in KINDS_OF_OP, self.name
         for operand, rule in self.grad.items():
             assert operand in self.args, f"{self.name}: a rule for unknown operand {operand}"
@@ -85,10 +87,11 @@ def rule_names(rule: Callable) -> list[str]:
 class Plan:
     """What one (op, need-mask) saves, and the function that turns g into operand gradients."""
 
-    __slots__ = ("back", "low", "mask", "op", "rules", "saves")
+    __slots__ = ("alias", "back", "low", "many", "mask", "op", "plain", "rules", "saves")
 
     def __init__(self, op: Op, mask: int, *, low: bool) -> None:
         self.op, self.mask, self.low = op, mask, low
+        self.alias, self.plain, self.many = op.alias, op.plain, op.out is not None
         self.rules: list[tuple[str, Callable, list[str]]] = []
         self.saves: list[str] = []
         for i, arg in enumerate(op.args):

@@ -8,6 +8,7 @@ import numpy as np
 
 from sapwood._core.door import primitive
 from sapwood._core.op import MAP
+from sapwood._ops.rules import cj
 
 
 def real_conj(a: Any) -> Any:
@@ -26,13 +27,13 @@ add = primitive("add", "x y", kind=MAP, run=np.add, alias=True,
 sub = primitive("sub", "x y", kind=MAP, run=np.subtract, alias=True,
                 grad=dict(x=lambda g: g, y=lambda g: neg(g)), doc="input - alpha * other.")
 mul = primitive("mul", "x y", kind=MAP, run=np.multiply,
-                grad=dict(x=lambda g, y: g * conj(y), y=lambda g, x: g * conj(x)),
+                grad=dict(x=lambda g, y: g * cj(y), y=lambda g, x: g * cj(x)),
                 doc="input * other.")
 div = primitive("div", "x y", kind=MAP, run=np.true_divide, dtype="float",
-                grad=dict(x=lambda g, y: g / conj(y), y=lambda g, out, y: neg(g * conj(out / y))),
+                grad=dict(x=lambda g, y: g / cj(y), y=lambda g, out, y: neg(g * cj(out / y))),
                 doc="input / other.")
 neg = primitive("neg", "x", kind=MAP, run=np.negative, grad=dict(x=lambda g: neg(g)), doc="-input.")
 exp = primitive("exp", "x", kind=MAP, run=np.exp, dtype="float",
-                grad=dict(x=lambda g, out: g * conj(out)), doc="e to the power of input.")
+                grad=dict(x=lambda g, out: g * cj(out)), doc="e to the power of input.")
 tanh = primitive("tanh", "x", kind=MAP, run=np.tanh, dtype="float",
-                 grad=dict(x=lambda g, out: g * conj(1 - out * out)), doc="Hyperbolic tangent.")
+                 grad=dict(x=lambda g, out: g * cj(1 - out * out)), doc="Hyperbolic tangent.")

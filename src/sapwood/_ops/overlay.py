@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sapwood._core import memory, reverse
+from sapwood._core import firing, memory, ways
 from sapwood._core.door import follow, primitive
 from sapwood._core.op import FOLD, MAP, MOVE
 
@@ -31,8 +31,8 @@ overlay = primitive(
 
 def fit_run(x: Any, shape: tuple, dtype: Any) -> Any:
     """Sum out broadcast axes and restore the dtype."""
-    x = reverse.unbroadcast(x, shape) if x.shape != shape else x
-    return reverse.restore_dtype(x, dtype) if x.dtype != dtype else x
+    x = ways.unbroadcast(x, shape) if x.shape != shape else x
+    return ways.restore_dtype(x, dtype) if x.dtype != dtype else x
 
 
 def spread_run(x: Any, shape: tuple, dtype: Any) -> Any:
@@ -58,6 +58,6 @@ spread = primitive(
 def connect(add: Any) -> None:
     """Give the core what it must not import."""
     memory.OVERLAY.append(overlay.op)
-    reverse.FOLLOW.append(follow)
-    reverse.Traced.add_tensors = staticmethod(add)
-    reverse.Traced.fit_tensor = staticmethod(fit)
+    firing.FOLLOW.append(follow)
+    ways.Traced.add_tensors = staticmethod(add)
+    ways.Traced.fit_tensor = staticmethod(fit)

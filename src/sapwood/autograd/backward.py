@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from sapwood import errors
 from sapwood._core import dtype as dt
 from sapwood._core import where
+from sapwood._core.border import border
 from sapwood._core.memory import heal
 from sapwood._core.mode import MODE
 from sapwood._core.node import Leaf, Node
@@ -52,7 +55,7 @@ def make_seed(index: int, root: Any, node: Node, port: int, given: Any, *, graph
     """The gradient that starts a root: given, or 1 for a scalar."""
     meta = node.output_meta(port)
     if given is None:
-        if int(np.prod(meta.shape)) != 1:
+        if math.prod(meta.shape) != 1:
             raise RuntimeError(
                 "grad can be implicitly created only for scalar outputs. This output has shape "
                 f"{list(meta.shape)}: pass gradient=, or reduce it (sum, mean) first. At "
@@ -106,6 +109,7 @@ def prepare(outputs: list, grads: Any, *, graph: bool) -> list[tuple[Node, int, 
     return roots
 
 
+@border
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,  # noqa: FBT001
     create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,  # noqa: FBT001, FBT002
@@ -138,7 +142,7 @@ def backward(
     edges = {edge_of(t): True for t in targets}
     wanted = [t for t in targets if not isinstance(edge_of(t)[0], Leaf)]
     run = Pass(graph=create_graph, retain=retain, accumulate=True, targets=edges)
-    traced(run, roots, graph=create_graph)
+    run_pass(run, roots, graph=create_graph)
     for t in wanted:
         if edge_of(t) in run.captured and isinstance(t, Tensor):
             accumulate_into(t, run.captured[edge_of(t)], graph=create_graph)
@@ -150,17 +154,20 @@ def accumulate_into(t: Tensor, g: Any, *, graph: bool) -> None:
     t._grad = fresh if t._grad is None else t._grad + fresh
 
 
-def traced(run: Pass, roots: list, *, graph: bool) -> None:
+def run_pass(run: Pass, roots: list, *, graph: bool) -> None:
     """Run the pass with grad mode as it must be inside."""
     old = MODE.get()
-    inside = old.but(grad=graph, site=old.site or where.user_site(), inference=False)
-    MODE.set(inside)
+    if old.grad == graph and not old.inference:
+        run.run(roots)
+        return
+    MODE.set(old.but(grad=graph, inference=False))
     try:
         run.run(roots)
     finally:
         MODE.set(old)
 
 
+@border
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,  # noqa: FBT001
     create_graph: bool = False, only_inputs: bool = True,  # noqa: FBT001, FBT002
@@ -198,7 +205,7 @@ def grad(
             )
     edges = {edge_of(t): True for t in targets}
     run = Pass(graph=create_graph, retain=retain, accumulate=False, targets=edges)
-    traced(run, roots, graph=create_graph)
+    run_pass(run, roots, graph=create_graph)
     found = [run.captured.get(edge_of(t)) for t in targets]
     results = []
     for i, (t, g) in enumerate(zip(targets, found, strict=True)):
@@ -254,8 +261,24 @@ def tensor_backward(
     create_graph: bool = False, inputs: Iterable | None = None,  # noqa: FBT001, FBT002
 ) -> None:
     """Compute the gradients of this tensor and add them to the `.grad` of the leaves."""
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    mode = MODE.get()
+    site = mode.site
+    if site is None:
+        frame = _getframe(1)
+        site = (frame.f_code, frame.f_lasti)
+    node, a = self.node, self.array
+    if (gradient is None and inputs is None and not create_graph and self.memory is None
+            and node is not None and a.size == 1 and a.dtype.kind == "f"):  # the frequent case
+        run = Pass(graph=False, retain=bool(retain_graph), accumulate=True, targets={}, site=site)
+        run.run(((node, self.port, np.ones(a.shape, a.dtype) if a.ndim else ONES[a.dtype]),))
+        return
+    MODE.set(mode.at(site))
+    try:
+        backward(self, gradient, retain_graph, create_graph, None, inputs)
+    finally:
+        MODE.set(mode)
 
 
+ONES = {np.dtype(code): np.ones((), code) for code in ("f2", "f4", "f8")}
 tensor_backward.__name__ = "backward"
 Tensor.backward = tensor_backward  # type: ignore[attr-defined]

@@ -6,8 +6,8 @@ Knows no particular network: `every_gradient(loss)` works before any backward.
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def measure(gradient: Tensor) -> Numbers:
 
 
 class Row(NamedTuple):
-    """A tensor of the step and, after backward, the numbers of its gradient."""
+    """A tensor of the step; its gradient's numbers are there after backward."""
 
     name: str
     shape: tuple[int, ...]
@@ -46,10 +46,16 @@ class Row(NamedTuple):
 
 
 def every_gradient(loss: Tensor) -> list[Row]:
-    """Rows for all tensors that `loss` was computed from; the next backward fills them in."""
+    """Rows for all tensors that lead to `loss`; the next backward fills them in.
+
+    A hook before a node runs sees the gradient of the node's result. It keeps four numbers.
+    """
     rows = []
-    for node in sapwood.graph(loss).nodes:
-        ...
+    for node in nodes_of(loss.grad_fn):
+        shape = tuple(node._input_metadata[0].shape)
+        row = Row(name_of(node), shape, node.site, not sources(node), [])
+        node.register_prehook(lambda gradients, row=row: row.gradient.append(measure(*gradients)))
+        rows.append(row)
     return rows
 
 
@@ -57,37 +63,60 @@ def nodes_of(root: Any) -> list[Any]:
     """The nodes that a gradient passes through, in the order of the forward pass."""
     found, todo = {root}, [root]
     while todo:
-        for node, _ in todo.pop().next_functions:
-            if node is not None and node not in found:
+        for node in sources(todo.pop()):
+            if node not in found:
                 found.add(node)
                 todo.append(node)
-    return sorted(found, key=lambda node: node._sequence_nr())
+    ordered: dict[Any, None] = {}  # a leaf has no order of its own: it stands before its first use
+    for node in sorted(filter(sources, found), key=lambda node: node._sequence_nr()):
+        ordered |= dict.fromkeys([*sources(node), node])
+    return list(ordered)
 
 
-def by_hook(tensors: Iterable[Tensor], backward: Callable[[], None]) -> list[Numbers]:
-    """A function that is called with the gradient while it exists, and keeps numbers only."""
-    kept: list[Numbers] = []
-    for tensor in tensors:
-        tensor.register_hook(lambda gradient: kept.append(measure(gradient)))
-    backward()
-    return kept
+def sources(node: Any) -> list[Any]:
+    """The nodes that a node delivers gradients to; none for a leaf."""
+    return [source for source, _ in node.next_functions if source is not None]
 
 
-def by_retaining(tensors: Iterable[Tensor], backward: Callable[[], None]) -> list[Numbers]:
-    """`.grad` as leaves have it: easy to use afterwards, and it stays in memory."""
+def name_of(node: Any) -> str:
+    """The user's variable, or the operation in brackets where the result went into none."""
+    return (node.place and node.place.name) or f"({node.op.name})"
+
+
+Reading = Callable[[], list[Numbers]]  # what was seen, after backward
+Way = Callable[[Sequence[Tensor]], Reading]
+
+
+def by_hook(tensors: Sequence[Tensor]) -> Reading:
+    """Before backward: have a function called with each gradient; it keeps four numbers."""
+    kept: dict[int, Numbers] = {}  # gradients come in the order of the backward pass
+    for i, tensor in enumerate(tensors):
+        tensor.register_hook(lambda gradient, i=i: kept.update({i: measure(gradient)}))
+    return lambda: [kept[i] for i in range(len(tensors))]
+
+
+def by_retaining(tensors: Sequence[Tensor]) -> Reading:
+    """Before backward: ask for `.grad` as leaves have it. Easier to use, and it stays."""
     for tensor in tensors:
         tensor.retain_grad()
-    backward()
-    return [measure(tensor.grad) for tensor in tensors]
+    return lambda: [measure(tensor.grad) for tensor in tensors]
 
 
-def unique_bytes(run: Callable[[], Any]) -> int:
-    """How much array memory is alive after run() that was not before, each buffer once."""
+def by_nothing(tensors: Sequence[Tensor]) -> Reading:
+    """What both ways are compared with."""
+    return list
+
+
+T = TypeVar("T")
+
+
+def unique_bytes(work: Callable[[], T]) -> tuple[T, int]:
+    """The result of work(), and the array memory that it left alive, each buffer counted once."""
     tracemalloc.start()
     try:
-        result = run()
+        result = work()
         arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
         traces = tracemalloc.take_snapshot().filter_traces([arrays]).traces
-        return sum(trace.size for trace in traces)
+        return result, sum(trace.size for trace in traces)
     finally:
         tracemalloc.stop()
