@@ -43,7 +43,8 @@ class device:  # noqa: N801 (PyTorch's name)
         raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r}{'' if self.index is None else f', index={self.index}'})"
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"

@@ -37,7 +37,7 @@ def primitive(
     dtype: str | None = None, out: str | None = None, alias: bool | None = None,
     view: bool = False, title: Any = None, saved: dict[str, str] | None = None,
     add_into: Callable | None = None, in_place: bool | None = None, doc: str = "",
-    source: str = "", weak: bool = False, prologue: str = "", env: dict[str, Any] | None = None,
+    source: str = "", weak: bool = False, planner: Any = None, prologue: str = "", env: dict[str, Any] | None = None,
 ) -> Callable:
     """Put one operation into the table and return its door (the public function).
 
@@ -58,6 +58,7 @@ def primitive(
     saved   PyTorch's names of saved values where they differ: {"exponent": "y"}
     add_into  add_into(buffer, g, *attributes): adds the gradient of x into a region of a buffer
     in_place  whether `name_` exists; default: for MAP
+    planner  the class of the op's plans, for rules that are derived (composite.py)
     weak    `run` and rules want a Python number as such, not as a 0-d array (pow)
     prologue  source lines that run first in the function and the method, for public parameters
             that are no attributes (alpha=, dtype=); `env` holds the names they use
@@ -70,7 +71,7 @@ def primitive(
         name=name, args=args, attrs=tuple(attrs.split()), kind=kind, run=run, grad=grad,
         variadic=variadic, dtype=dtype, out=tuple(out.split()) if out else None, bind=bind,
         alias=kind in ("MOVE",) if alias is None else alias, view=view, title=title,
-        saved_names=saved, weak=weak, prologue=prologue, env=env or {}, add_into=add_into, doc=doc, source=source,
+        saved_names=saved, weak=weak, planner=planner, prologue=prologue, env=env or {}, add_into=add_into, doc=doc, source=source,
         in_place=kind == MAP and not out if in_place is None else in_place,
     )
     op.sig = sig if sig is not None else default_sig(op)

@@ -69,6 +69,7 @@ ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16,
        float32, float64, complex64, complex128)
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32,
            "long": int64, "cfloat": complex64, "cdouble": complex128}
+_PYTHON_TYPES = {bool: bool_, int: int64, float: float64, complex: complex128}
 _BY_NAME = {d.name: d for d in ALL}
 _BY_NP = {d.np: d for d in ALL if d.np is not None}
 LOW = frozenset({float16, bfloat16})  # stored as such, computed in float32
@@ -100,6 +101,30 @@ def numpy_of(d: dtype) -> np.dtype:
     if d.np is None:
         raise TypeError("bfloat16 needs the package ml_dtypes: pip install 'sapwood[bf16]'")
     return d.np
+
+
+def as_dtype(given: object, name: str) -> dtype:
+    """The dtype that an argument `dtype=` of the function `name` means: ours or a Python type."""
+    if isinstance(given, dtype):
+        return given
+    if isinstance(given, type) and given in _PYTHON_TYPES:
+        return _PYTHON_TYPES[given]
+    raise TypeError(
+        f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__} ({given!r:.60})"
+    )
+
+
+def canonical(array: np.ndarray) -> np.ndarray:
+    """The same memory as a plain ndarray with NumPy's own dtype object; copies only to swap bytes.
+
+    The doors compare types and dtypes with `is`; memory maps, unpickled arrays and arrays that came
+    through a buffer are of subclasses or carry an equal, but other, dtype object.
+    """
+    array = np.asarray(array)
+    want = numpy_of(of(array.dtype))
+    if array.dtype is want:
+        return array
+    return array.view(want) if array.dtype.isnative else array.astype(want)
 
 
 def default() -> dtype:

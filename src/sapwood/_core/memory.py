@@ -170,6 +170,8 @@ def refused_view(t: Any, op: str) -> RuntimeError:
 
 def bump(t: Any) -> None:
     """Count a write and remember the user's line of it."""
+    if t.inference:
+        return
     version = version_of(t)
     version.n += 1
     site = MODE.get().site

@@ -35,6 +35,25 @@ class Version:
         self.lasti = 0
 
 
+class InferenceVersion(Version):
+    """The version of inference tensors: there is none, and saving for backward asks for it."""
+
+    __slots__ = ()
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Refused: nothing of inference mode may enter a graph."""
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please make a clone to use in "
+            "autograd instead."
+        )
+
+    @n.setter
+    def n(self, value: int) -> None:
+        pass
+
+
+INFERENCE = InferenceVersion()
 FIXED = Version()  # the version of values that cannot change (numbers, shapes)
 
 
@@ -43,7 +62,7 @@ class Op:
 
     __slots__ = ("add_into", "alias", "args", "attrs", "bind", "doc", "door", "dtype", "env", "grad",
                  "in_place", "kind", "method_sig", "name", "node_class", "out", "plain",
-                 "plans",
+                 "planner", "plans",
                  "prologue", "run", "saved_names", "sig", "source", "title", "variadic", "view", "weak")
 
     def __init__(self, **fields: Any) -> None:
@@ -72,7 +91,7 @@ class Op:
         key = mask << 1 | low
         found = self.plans.get(key)
         if found is None:
-            found = self.plans[key] = Plan(self, mask, low=low)
+            found = self.plans[key] = (self.planner or Plan)(self, mask, low=low)
         return found
 
     def __repr__(self) -> str:

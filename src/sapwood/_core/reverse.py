@@ -63,7 +63,7 @@ class Pass(Firing):
         while stack:
             node = stack.pop()
             order.append(node)
-            if node.hooks is not None or node.op.kind == "CALL":
+            if node.hooks is not None or (node.op.kind == "CALL" and not node.op.planner):
                 self.hooked = True
             for inp in node.inputs:
                 if inp is not None:

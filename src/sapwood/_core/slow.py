@@ -23,7 +23,7 @@ from sapwood._core.memory import (
 )
 from sapwood._core.mode import MODE, Mode
 from sapwood._core.node import Node, next_seq
-from sapwood._core.op import DOT, FIXED, FOLD, MAKE, MAP, MOVE, PICK, Op
+from sapwood._core.op import DOT, FIXED, FOLD, INFERENCE, MAKE, MAP, MOVE, PICK, Op
 from sapwood._core.quiet import quiet
 from sapwood._core.tensor import KINDS, Tensor, merge_cuts, plain
 
@@ -78,8 +78,7 @@ def operand(op: Op, x: Any, site: tuple) -> Any:
     if isinstance(x, np.generic):
         return x.item()
     if isinstance(x, np.ndarray):
-        dt.of(x.dtype)
-        return plain(x)
+        return plain(dt.canonical(x))
     if isinstance(x, Tensor):
         return x
     raise TypeError(
@@ -152,7 +151,7 @@ def finish(
     node = None
     if mode.inference:
         for t in tensors:
-            t.inference = True
+            t.inference, t.version = True, INFERENCE
     elif wanted and mode.grad and op.grad and any(a.dtype.kind in "fcV" for a in arrays):
         node = attach_node(op, xs, needs, values, arrays, tensors, attrs, mode, site, low=low)
     if node is None:
@@ -163,7 +162,11 @@ def finish(
     if op.kind in MOVES and op.view:
         source = xs[0]
         for i, t in enumerate(tensors):
-            if shares(t.array, source.array) and not mode.inference:
+            if not shares(t.array, source.array):
+                continue
+            if source.inference:
+                t.inference, t.version = True, INFERENCE
+            elif not mode.inference:
                 kind = MULTI if op.out else None
                 if not mode.grad and kind is None:
                     kind = NO_GRAD

@@ -263,6 +263,7 @@ class Tensor:
         if isinstance(self.node, Leaf):
             self.node.shape, self.node.dtype = value.array.shape, value.array.dtype
         self.array = value.array
+        self.memory = None  # old views keep the old memory; the version counter stays, as the hooks
 
     # ---- views and versions ----
 
@@ -355,7 +356,7 @@ class Tensor:
 def rebuild(cls: type, array: np.ndarray, requires_grad: bool) -> Tensor:  # noqa: FBT001
     """Unpickle a leaf."""
     t = new(cls)
-    init(t, array)
+    init(t, dt.canonical(array))
     return t.requires_grad_() if requires_grad else t
 
 

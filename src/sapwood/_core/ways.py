@@ -85,6 +85,8 @@ class Traced:
     def back(node: Node, g: Any) -> Any:
         """Run the node's rules on tensors with history."""
         plan = node.plan
+        if hasattr(plan, "traced"):
+            return plan.traced(g, node)
         results: dict[str, Any] = {}
         for arg, rule, names in plan.rules:
             values = [g if n == "g" else Traced.read(node, n) for n in names]
