@@ -15,6 +15,7 @@ from sapwood._core.mode import MODE
 
 FUNCTIONS: dict[str, Callable] = {}  # public functions that are not primitives
 METHODS: dict[str, Callable] = {}  # methods of Tensor that are not primitives
+ALIASES: dict[str, str] = {}  # second names: "multiply" -> "mul"
 
 
 def border(fn: Callable) -> Callable:
@@ -52,3 +53,10 @@ def method(fn: Callable) -> Callable:
     """A method of tensors only."""
     wrapped = METHODS[fn.__name__] = border(fn)
     return wrapped
+
+
+def alias(target: Callable, *names: str) -> None:
+    """Second names for a public function, its method and its in-place method: one record for all."""
+    for name in names:
+        FUNCTIONS[name] = target
+        ALIASES[name] = target.__name__

@@ -36,7 +36,8 @@ def primitive(
     sig: str | None = None, method_sig: str | None = None, bind: Callable | None = None,
     dtype: str | None = None, out: str | None = None, alias: bool | None = None,
     view: bool = False, title: Any = None, saved: dict[str, str] | None = None,
-    add_into: Callable | None = None, in_place: bool | None = None, doc: str = "",
+    add_into: Callable | None = None, in_place: bool | str | None = None, doc: str = "",
+    check: Callable | None = None,
     source: str = "", weak: bool = False, planner: Any = None, prologue: str = "", env: dict[str, Any] | None = None,
 ) -> Callable:
     """Put one operation into the table and return its door (the public function).
@@ -57,7 +58,9 @@ def primitive(
     title   node name, or a function of the node
     saved   PyTorch's names of saved values where they differ: {"exponent": "y"}
     add_into  add_into(buffer, g, *attributes): adds the gradient of x into a region of a buffer
-    in_place  whether `name_` exists; default: for MAP
+    in_place  whether `name_` exists (default: for MAP), or the name of the in-place method where
+            that is all there is
+    check   check(common dtype, *operand values) refuses dtypes; not called for float32, float64
     planner  the class of the op's plans, for rules that are derived (composite.py)
     weak    `run` and rules want a Python number as such, not as a 0-d array (pow)
     prologue  source lines that run first in the function and the method, for public parameters
@@ -71,7 +74,7 @@ def primitive(
         name=name, args=args, attrs=tuple(attrs.split()), kind=kind, run=run, grad=grad,
         variadic=variadic, dtype=dtype, out=tuple(out.split()) if out else None, bind=bind,
         alias=kind in ("MOVE",) if alias is None else alias, view=view, title=title,
-        saved_names=saved, weak=weak, planner=planner, prologue=prologue, env=env or {}, add_into=add_into, doc=doc, source=source,
+        saved_names=saved, weak=weak, planner=planner, prologue=prologue, env=env or {}, add_into=add_into, check=check, doc=doc, source=source,
         in_place=kind == MAP and not out if in_place is None else in_place,
     )
     op.sig = sig if sig is not None else default_sig(op)
@@ -113,7 +116,7 @@ def make_entry(op: Op, style: str, name: str | None = None) -> Callable:
         "Tensor": Tensor, "new": new, "Version": Version, "FIXED": FIXED, "heal": heal,
         "getframe": _getframe, "Node": op.node_class, "next_seq": next_seq, "plan": op.plan,
         "silence": silence, "restore": restore, "IGNORE": IGNORE, "general": slow.general,
-        "explain": slow.explain, "merge": merge_cuts, "RAW": RAW, "into": into, "foreign": foreign,
+        "explain": slow.explain, "viewed": slow.viewed, "merge": merge_cuts, "RAW": RAW, "into": into, "foreign": foreign,
         "C32": CONSTANTS[dt.F32].get, "C64": CONSTANTS[dt.F64].get, "constant": constant,
         "PLANS": [None] * 2 ** len(op.args) if not op.variadic else [],
     }
@@ -183,6 +186,8 @@ class Writer:
             lines += self.raw_body()
         if not self.op.variadic and not self.op.out and not self.op.view and self.fast():
             lines += self.fast_body()
+        if self.op.view and not self.op.out and len(self.op.args) == 1:
+            lines += self.view_body()
         lines += self.slow_body()
         return "\n".join(lines)
 
@@ -219,6 +224,23 @@ class Writer:
             "from None",
         ]
         return lines
+
+    def view_body(self) -> list[str]:
+        """The frequent case of a view: one tensor, nothing special."""
+        x = self.operands[0]
+        attrs = self.attrs([f"{x}.array"]) if self.op.attrs or self.op.bind else "()"
+        return [
+            "    m = MODE()",
+            f"    if type({x}) in KINDS and m.plain:",
+            "        f = getframe(1)",
+            "        try:",
+            f"            attrs = {attrs}",
+            f"            r = run({x}.array, *attrs)",
+            "        except Exception as e:",
+            f"            raise explain(OP, e, ({x},), (), m.site or (f.f_code, f.f_lasti)) "
+            "from None",
+            f"        return viewed(OP, {x}, r, attrs, m, (f.f_code, f.f_lasti))",
+        ]
 
     def combinations(self) -> list[set[int]]:
         """Which operands are numbers, per block."""
@@ -303,7 +325,8 @@ class Writer:
         """Make the node: one branch per need-mask, because each saves something else."""
         n = len(self.operands)
         nodes = "".join(f"n{i}, " if i in tensors else "None, " for i in range(n))
-        ports = "".join(f"{self.operands[i]}.port, " if i in tensors else "0, " for i in range(n))
+        number = "-1, " if callable(self.op.title) else "0, "
+        ports = "".join(f"{self.operands[i]}.port, " if i in tensors else number for i in range(n))
         lines = [
             "node = new(Node)",
             f"node.inputs = ({nodes})",

@@ -22,8 +22,8 @@ from sapwood._core.tensor import KINDS, Tensor, with_node
 
 def in_place(op: Op, door: Callable) -> Callable:
     """The method `name_` of an operation."""
-    name = f"{op.name}_"
-    direct = isinstance(op.run, np.ufunc) and len(op.args) <= 2 and op.dtype is None
+    name = op.in_place if isinstance(op.in_place, str) else f"{op.name}_"
+    direct = isinstance(op.run, np.ufunc) and len(op.args) <= 2 and op.dtype in (None, "float")
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         mode = MODE.get()

@@ -114,8 +114,11 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes that this node delivers gradients to, one pair per differentiable input."""
-        return tuple(zip(self.inputs, self.ports, strict=True))
+        """The nodes that this node delivers gradients to, one pair per differentiable input.
+
+        A port of -1 marks a number in an op that has an overload of its own for numbers (x ** 2).
+        """
+        return tuple((n, p) for n, p in zip(self.inputs, self.ports, strict=True) if p >= 0)
 
     @property
     def metadata(self) -> dict:

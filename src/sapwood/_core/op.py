@@ -60,7 +60,7 @@ FIXED = Version()  # the version of values that cannot change (numbers, shapes)
 class Op:
     """One primitive operation. See `sapwood._core.door.primitive` for the meaning of the fields."""
 
-    __slots__ = ("add_into", "alias", "args", "attrs", "bind", "doc", "door", "dtype", "env", "grad",
+    __slots__ = ("add_into", "alias", "args", "attrs", "bind", "check", "doc", "door", "dtype", "env", "grad",
                  "in_place", "kind", "method_sig", "name", "node_class", "out", "plain",
                  "planner", "plans",
                  "prologue", "run", "saved_names", "sig", "source", "title", "variadic", "view", "weak")

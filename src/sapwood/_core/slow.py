@@ -41,6 +41,8 @@ def general(op: Op, xs: Any, attrs: tuple, site: tuple) -> Any:
     values = [x.array if type(x) in KINDS else x for x in xs]
     try:
         ready, common = promote(op, xs, values)
+        if op.check is not None:
+            op.check(common, *values)
         results = quiet(op, ready, attrs)
     except Exception as e:
         raise explain(op, e, xs, attrs, site) from None
@@ -55,6 +57,31 @@ def general(op: Op, xs: Any, attrs: tuple, site: tuple) -> Any:
     saved_from = values if low else ready
     tensors = finish(op, xs, saved_from, arrays, attrs, mode, site, low=low)
     return tuple(tensors) if op.out else tensors[0]
+
+
+def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> Tensor:
+    """The tensor of a view (or of the copy that a reshape had to make), plain mode, one operand."""
+    if x.memory is not None and x.gen != x.memory.gen:
+        heal(x)
+    if x.inference:
+        return general(op, (x,), attrs, site)
+    if type(r) is not np.ndarray:
+        r = np.asarray(r)
+    t = plain(r)
+    if x.node is not None and mode.grad:
+        node = op.node_class()
+        node.inputs, node.ports, node.attrs = (x.node,), (x.port,), attrs
+        node.shape, node.dtype = r.shape, r.dtype
+        node.code, node.lasti = mode.site or site
+        node.scope, node.seq, node.hooks = mode.scope, next_seq(), None
+        node.plan = op.plan(1)
+        node.saved = save(op, node.plan, (x,), [x.array], [r], [t]) if node.plan.saves else ()
+        t.node = node
+    else:
+        t.cuts = why_cut(op, (x,), x.node is not None, mode, mode.site or site, [t])
+    if shares(r, x.array):
+        attach_view(t, x, (op, attrs), None if mode.grad else NO_GRAD)
+    return t
 
 
 def run_raw(op: Op, xs: Any, attrs: tuple) -> Any:
@@ -103,7 +130,7 @@ def promote(op: Op, xs: list, values: list) -> tuple[list, dt.dtype | None]:
         common = common_dtype([xs[i] for i in chosen])
         if word == "float" and common.category < dt.FLOAT:
             common = dt.default()
-    if op.kind in COMPUTES and common in dt.LOW:
+    if op.kind in COMPUTES and common in dt.LOW and word != "exact":
         target = dt.F32
     elif word == "keep":
         return values, common
@@ -193,7 +220,8 @@ def attach_node(
             return None
     node = op.node_class()
     node.inputs = tuple(needs)
-    node.ports = tuple(x.port if type(x) in KINDS else 0 for x in xs)
+    number = -1 if callable(op.title) else 0
+    node.ports = tuple(x.port if type(x) in KINDS else number for x in xs)
     node.attrs = attrs
     node.code, node.lasti = site
     node.scope, node.seq, node.hooks = mode.scope, next_seq(), None
@@ -258,6 +286,10 @@ def explain(op: Op, e: Exception, xs: Any, attrs: tuple, site: tuple) -> Excepti
     text = str(e)
     if isinstance(e, ValueError) and "broadcast" in text and op.kind == MAP:
         return errors.bad_broadcast(op.name, shapes, at)
+    if isinstance(e, TypeError) and "not supported for the input types" in text:
+        title = common_dtype([x for x in xs if type(x) in KINDS]).title
+        e = NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{title}'")
+        text = str(e)
     given = ", ".join(
         f"{dt.of(x.array.dtype).name}{errors.shape_text(x.array.shape)}" if type(x) in KINDS
         else f"{x!r:.40}" for x in xs

@@ -265,6 +265,10 @@ class Tensor:
         self.array = value.array
         self.memory = None  # old views keep the old memory; the version counter stays, as the hooks
 
+    def conjugate(self) -> Tensor:
+        """The complex conjugate; real tensors themselves (so that rules may ask at no cost)."""
+        return self.conj() if self.array.dtype.kind == "c" else self  # type: ignore[attr-defined]
+
     # ---- views and versions ----
 
     def path_of(self) -> tuple:

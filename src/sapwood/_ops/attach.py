@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sapwood._core.border import METHODS
+from sapwood._core.border import ALIASES, METHODS
 from sapwood._core.door import TABLE, make_entry
 from sapwood._core.inplace import in_place
 from sapwood._core.tensor import Tensor
@@ -30,14 +30,20 @@ IN_PLACE = {  # x += y
 def attach() -> None:
     """Give Tensor everything that the table and the functions offer."""
     for op in TABLE.values():
+        if isinstance(op.in_place, str):
+            put(op.in_place, in_place(op, op.door))
         if op.name.startswith("_"):
             continue
         same = op.method_sig == op.sig
         put(op.name, op.door if same else make_entry(op, "method"))
-        if op.in_place:
+        if op.in_place is True:
             put(f"{op.name}_", in_place(op, op.door))
     for name, fn in METHODS.items():
         put(name, fn)
+    for name, target in ALIASES.items():
+        for end in ("", "_"):
+            if hasattr(Tensor, target + end):
+                put(name + end, getattr(Tensor, target + end))
     for dunder, name in (BINARY | COMPARE | UNARY).items():
         if name in TABLE:
             put(f"__{dunder}__", make_entry(TABLE[name], "dunder", f"__{dunder}__"))

@@ -27,7 +27,7 @@ add = primitive("add", "x y", kind=MAP, run=np.add, alias=True,
 sub = primitive("sub", "x y", kind=MAP, run=np.subtract, alias=True,
                 grad=dict(x=lambda g: g, y=lambda g: neg(g)), doc="input - alpha * other.")
 mul = primitive("mul", "x y", kind=MAP, run=np.multiply,
-                grad=dict(x=lambda g, y: g * cj(y), y=lambda g, x: g * cj(x)),
+                grad=dict(x=lambda g, y: g * y.conjugate(), y=lambda g, x: g * x.conjugate()),
                 doc="input * other.")
 div = primitive("div", "x y", kind=MAP, run=np.true_divide, dtype="float",
                 grad=dict(x=lambda g, y: g / cj(y), y=lambda g, out, y: neg(g * cj(out / y))),
