@@ -254,7 +254,9 @@ class Writer:
         """The fast path for one combination."""
         n = len(self.operands)
         tensors = [i for i in range(n) if i not in numbers]
-        first = tensors[0]
+        names = (self.op.dtype or "").split()[1:]  # operands of one dtype: all, or those named
+        alike = [i for i in tensors if not names or self.op.args[i] in names]
+        first = alike[0]
         tests = [f"type({self.operands[i]}) in KINDS" for i in tensors]
         for i in numbers:
             kind = f"type({self.operands[i]})"
@@ -262,7 +264,7 @@ class Writer:
         lines = [f"if {' and '.join(tests)}:"]
         lines += [f"    a{i} = {self.operands[i]}.array" for i in tensors]
         lines += ["    m = MODE()", f"    d = a{first}.dtype"]
-        same = "".join(f" and a{i}.dtype is d" for i in tensors[1:])
+        same = "".join(f" and a{i}.dtype is d" for i in alike[1:])
         lines.append(f"    if (d is F32 or d is F64){same} and m.plain:")
         body = []
         for i in numbers:

@@ -40,22 +40,23 @@ class Pass(Firing):
         self.retain = retain
         self.accumulate = accumulate  # deliver to the leaves' .grad
         self.targets = targets  # (node, port) -> True: capture these
-        self.captured: dict[tuple[Node, int], Any] = {}
         self.live: dict[Node, Any] = {}  # gradients that arrived and are not used yet
         self.owned: set[Node] = set()
-        self.waiting: dict[Node, int] = {}  # edges that have not delivered yet
-        self.needed: set[Node] | None = None  # with targets: the nodes on a path to one
-        self.pending: list[tuple[Tensor, Any, bool]] = []
-        self.hooked = False  # user code runs inside and may raise: keep saved values until the end
-        self.done: list[Node] = []
-        self.site: tuple = site or MODE.get().site or (None, 0)
-        self.callbacks: list[Any] = []
-        self.token: Any = None
         self.late: list[Leaf] = []  # leaves that nothing watches: delivered at the end
+        self.pending: list[tuple[Tensor, Any, bool]] = []  # gradients to be written into leaves
+        self.site: tuple = site or MODE.get().site or (None, 0)
+        self.captured: dict[tuple[Node, int], Any] = {}
+        self.done: list[Node] = []  # nodes to be released when the pass has succeeded
+        self.callbacks: list[Any] = []
+
+    waiting: dict[Node, int] | None = None  # edges that have not delivered yet, where counted
+    needed: set[Node] | None = None  # with targets: the nodes on a path to one
+    hooked = False  # user code runs inside and may raise: keep saved values until the end
+    token: Any = None
 
     def discover(self, roots: list[Node]) -> None:
         """Count, for each reachable node, the edges that will deliver to it."""
-        waiting = self.waiting
+        waiting = self.waiting = {}
         stack = list(dict.fromkeys(roots))
         for node in stack:
             waiting[node] = 0
@@ -83,7 +84,7 @@ class Pass(Firing):
                 if inp is not None:
                     users.setdefault(inp, []).append(node)
         needed: set[Node] = set()
-        stack = [node for node, _ in self.targets if node in self.waiting]
+        stack = [node for node, _ in self.targets if node in (self.waiting or ())]
         while stack:
             node = stack.pop()
             if node not in needed:
@@ -94,20 +95,16 @@ class Pass(Firing):
     def run(self, roots: Any) -> None:
         """Deliver the seeds and run every node that is needed, newest first."""
         heap: list[tuple[int, int, Node]] = []
-        counted = bool(self.targets) or Hooks.used
-        if counted:
+        if self.targets or Hooks.used:
             self.discover([node for node, _, _ in roots])
         self.token = silence(IGNORE)
         try:
             for node, port, g in roots:
-                if not counted and node not in self.live:
-                    self.ready(node, heap)
                 self.deliver(node, port, g, owned=False)
-            if counted:
-                for node in dict.fromkeys(node for node, _, _ in roots):
-                    if self.waiting[node] == 0:
-                        self.ready(node, heap)
-            self.loop(heap, self.waiting if counted else None)
+            for node in tuple(self.live):
+                if self.waiting is None or not self.waiting[node]:
+                    self.ready(node, heap)
+            self.loop(heap)
             for leaf in self.late:
                 self.leaf(leaf)
         finally:
@@ -123,12 +120,12 @@ class Pass(Firing):
         """A node all of whose gradients arrived: leaves at once, others newest first."""
         if type(node) is not Leaf:
             heappush(heap, (-node.seq, id(node), node))
-        elif self.waiting:
+        elif self.waiting is not None:
             self.leaf(node)
         else:
             self.late.append(node)
 
-    def loop(self, heap: list, waiting: dict[Node, int] | None) -> None:
+    def loop(self, heap: list) -> None:
         """Run ready nodes and deliver to their inputs. The frequent case is written out.
 
         Inputs are older than the nodes that use them, so taking the newest first needs no
@@ -136,6 +133,7 @@ class Pass(Firing):
         a leaf is ready, or targets cut the graph, `waiting` counts the edges.
         """
         live, owned, needed, late = self.live, self.owned, self.needed, self.late
+        waiting = self.waiting
         graph, fit, back = self.way.graph, self.way.fit, self.way.back
         mark = Released(*self.site)
         free = not (self.retain or self.hooked)
@@ -176,7 +174,13 @@ class Pass(Firing):
                             raw = gi = asarray(gi)
                         if gi.dtype is not dtype or gi.shape != shape:
                             gi = fit(gi, shape, dtype)
-                    if many or inp in live:
+                    if inp in live and not many and not graph:
+                        if inp in owned:
+                            np.add(live[inp], gi, live[inp])
+                        else:
+                            live[inp] = asarray(live[inp] + gi)
+                            owned.add(inp)
+                    elif many or inp in live:
                         if waiting is None and inp not in live:
                             heappush(heap, (-inp.seq, id(inp), inp))
                         self.deliver(inp, port, gi, owned=False)

@@ -23,11 +23,11 @@ from sapwood._core.memory import (
 )
 from sapwood._core.mode import MODE, Mode
 from sapwood._core.node import Node, next_seq
-from sapwood._core.op import DOT, FIXED, FOLD, INFERENCE, MAKE, MAP, MOVE, PICK, Op
+from sapwood._core.op import DOT, FIXED, FOLD, INFERENCE, MAP, MOVE, PICK, Op
 from sapwood._core.quiet import quiet
 from sapwood._core.tensor import KINDS, Tensor, merge_cuts, plain
 
-COMPUTES = frozenset({MAP, FOLD, DOT, MAKE})  # kinds that calculate: half precision goes up first
+COMPUTES = frozenset({MAP, FOLD, DOT})  # kinds that calculate: half precision goes up first
 MOVES = frozenset({MOVE, PICK})
 
 

@@ -35,7 +35,8 @@ def attach() -> None:
         if op.name.startswith("_"):
             continue
         same = op.method_sig == op.sig
-        put(op.name, op.door if same else make_entry(op, "method"))
+        if op.name not in METHODS:
+            put(op.name, op.door if same else make_entry(op, "method"))
         if op.in_place is True:
             put(f"{op.name}_", in_place(op, op.door))
     for name, fn in METHODS.items():

@@ -24,6 +24,7 @@ from sapwood._core.device import (
 )
 from sapwood._core.memory import bump, check_write
 from sapwood._core.mode import MODE
+from sapwood._core.op import INFERENCE
 from sapwood._core.tensor import Tensor, plain
 from sapwood._ops.arguments import check_format, fits, number, resolve, sizes, whole
 
@@ -36,7 +37,7 @@ def made(array: Array, *, requires_grad: bool = False) -> Tensor:
     """A fresh tensor around an array: a leaf, and an inference tensor inside inference_mode."""
     t = plain(array)
     if MODE.get().inference:
-        t.inference = True
+        t.inference, t.version = True, INFERENCE
     return t.requires_grad_() if requires_grad else t
 
 
@@ -44,6 +45,11 @@ def into(out: Tensor, array: Array, name: str, *, requires_grad: bool = False) -
     """Write a new value into the tensor that `out=` names, which takes on its shape."""
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if out.requires_grad and MODE.get().grad:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
     check_write(out, name, graph=False)
     if out.array.shape != array.shape:
         out.array = np.empty(array.shape, out.array.dtype)
