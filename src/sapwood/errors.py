@@ -67,6 +67,16 @@ def overwritten(
     )
 
 
+def overwritten_outside(*, what: str, name: str, saved_at: str) -> GraphError:
+    """Inside checked(): a saved value that NumPy or .data changed before backward needed it."""
+    return GraphError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: {what}, was changed without a trace, through NumPy or .data, after {name} "
+        f"saved it.\n  saved by:   {name} at {saved_at}\n  checked:    at this backward, by its "
+        "fingerprint (sapwood.checked)\n  Write into a copy there, or use operations of tensors."
+    )
+
+
 def leaf_in_place(*, view: bool, op: str, at: str) -> GraphError:
     """An in-place write to a leaf that requires grad, or to a view of one."""
     which = "a view of a leaf Variable" if view else "a leaf Variable"

@@ -15,6 +15,7 @@ from sapwood._core.mode import MODE
 
 FUNCTIONS: dict[str, Callable] = {}  # public functions that are not primitives
 METHODS: dict[str, Callable] = {}  # methods of Tensor that are not primitives
+NAMES: dict[str, Any] = {}  # public names that are no operations: types, settings, questions
 ALIASES: dict[str, str] = {}  # second names: "multiply" -> "mul"
 
 
@@ -27,8 +28,8 @@ def border(fn: Callable) -> Callable:
         if mode.site is not None:
             return fn(*args, **kwargs)
         frame = _getframe(1)
-        MODE.set(mode.at((frame.f_code, frame.f_lasti)))
-        try:
+        try:  # the setting, too: a signal may come after any call
+            MODE.set(mode.at((frame.f_code, frame.f_lasti)))
             return fn(*args, **kwargs)
         finally:
             MODE.set(mode)

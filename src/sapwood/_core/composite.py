@@ -46,8 +46,8 @@ class DerivedPlan(Plan):
         """Run the body with a graph and the reverse pass over that graph only."""
         old = MODE.get()
         inside = old.but(grad=True, site=(node.code, node.lasti), scope=node.scope)
-        MODE.set(inside)
         try:
+            MODE.set(inside)
             out = self.op.run(*operands, *node.attrs)
             wanted = [(t.node, t.port) if self.mask >> i & 1 else None
                       for i, t in enumerate(operands)]

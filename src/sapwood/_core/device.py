@@ -108,7 +108,7 @@ CPU = device("cpu")
 
 
 def check_device(d: Any) -> device:
-    """The device that an argument `device=` names (None: the CPU), or an error that says why not."""
+    """The device that `device=` names (None: the CPU), or an error that says why not."""
     if d is None or d is CPU:
         return CPU
     return device(d)
@@ -145,7 +145,8 @@ preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 _NAMES: dict[str, layout] = {
-    f.name: f for f in (strided, contiguous_format, preserve_format, channels_last, channels_last_3d)
+    f.name: f
+    for f in (strided, contiguous_format, preserve_format, channels_last, channels_last_3d)
 } | ELSEWHERE_LAYOUTS
 
 

@@ -19,6 +19,8 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import slow
+from sapwood._core.inside import apart
+from sapwood._core.later import later
 from sapwood._core.memory import heal
 from sapwood._core.mode import MODE
 from sapwood._core.node import Node, next_seq, saved_properties
@@ -107,27 +109,31 @@ def public_names(sig: str) -> list[str]:
 
 
 def make_entry(op: Op, style: str, name: str | None = None) -> Callable:
-    """Generate one entry of an op: "function", "method", "dunder" or "reflected"."""
+    """One entry of an op: "function", "method", "dunder" or "reflected"; written when first called."""
     name = name or op.name
-    text = Writer(op, style, name).text()
-    space = {
+    fn = later(name, lambda space: write_entry(op, style, name, space))
+    fn.__qualname__, fn.__module__ = name, "sapwood"
+    fn.__doc__ = documentation(op)
+    fn.op = op  # type: ignore[attr-defined]
+    return fn
+
+
+def write_entry(op: Op, style: str, name: str, space: dict[str, Any]) -> Callable:
+    """Generate the code of an entry, with everything that it names in `space`."""
+    space |= {
         "KINDS": KINDS, "MODE": MODE.get, "OP": op, "run": op.run, "bind": op.bind,
         "F32": dt.F32, "F64": dt.F64, "ndarray": np.ndarray, "asarray": np.asarray,
         "Tensor": Tensor, "new": new, "Version": Version, "FIXED": FIXED, "heal": heal,
         "getframe": _getframe, "Node": op.node_class, "next_seq": next_seq, "plan": op.plan,
         "silence": silence, "restore": restore, "IGNORE": IGNORE, "general": slow.general,
-        "explain": slow.explain, "viewed": slow.viewed, "merge": merge_cuts, "RAW": RAW, "into": into, "foreign": foreign,
+        "explain": slow.explain, "viewed": slow.viewed, "merge": merge_cuts, "apart": apart, "RAW": RAW, "into": into, "foreign": foreign,
         "C32": CONSTANTS[dt.F32].get, "C64": CONSTANTS[dt.F64].get, "constant": constant,
         "PLANS": [None] * 2 ** len(op.args) if not op.variadic else [],
     }
     for mask in range(1, len(space["PLANS"])):
         space["PLANS"][mask] = op.plan(mask)
     space.update(op.env)
-    fn = compiled(text, f"<sapwood {style} {name}>", space)
-    fn.__name__, fn.__qualname__, fn.__module__ = name, name, "sapwood"
-    fn.__doc__ = documentation(op)
-    fn.op = op  # type: ignore[attr-defined]
-    return fn
+    return compiled(Writer(op, style, name).text(), f"<sapwood {style} {name}>", space)
 
 
 def documentation(op: Op) -> str:
@@ -287,7 +293,7 @@ class Writer:
         lines += [
             "token = silence(IGNORE)",
             f"r = run({', '.join(values + stars)})",
-            "restore(token); token = None",
+            "t = token; token = None; restore(t)",  # a signal may come after any call
             "if type(r) is not ndarray: r = asarray(r)",
             "t = new(Tensor)",
             "t.array = r; t.version = None; t.memory = None; t.port = 0",
@@ -314,8 +320,10 @@ class Writer:
                 equal += f"; c = {name}.cuts"
                 equal += "\nif c is not None: t.cuts = merge(t.cuts, c)"
         lines += equal.split("\n")
+        if not self.op.grad:
+            lines.append("if t.cuts is not None: t.cuts = apart(t.cuts)")
         lines.append(f"if {some}:")
-        kind = "'no_grad'" if self.op.grad else f"{self.op.name!r}"
+        kind = "m.why" if self.op.grad else f"{self.op.name!r}"
         lines += [
             "    f = getframe(1)",
             f"    t.cuts = merge((({kind}, *(m.site or (f.f_code, f.f_lasti)), r.shape),), t.cuts)",
@@ -342,7 +350,7 @@ class Writer:
             "node.scope = m.scope; node.seq = next_seq(); node.hooks = None",
         ]
         lines += self.masks(tensors, numbers)
-        lines.append("t.node = node")
+        lines.append("t.node = node; t.cuts = None")
         return lines
 
     def masks(self, tensors: list[int], numbers: set[int]) -> list[str]:

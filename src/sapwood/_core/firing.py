@@ -7,6 +7,7 @@ write into what it is given: it then changes its own gradient and never a siblin
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core.mode import MODE
 from sapwood._core.node import Node
-from sapwood._core.quiet import IGNORE, restore, silence
+from sapwood._core.quiet import IGNORE, silence
 from sapwood._core.tensor import Tensor, plain
 
+CURRENT: ContextVar[Any] = ContextVar("sapwood_pass", default=None)  # the pass that runs hooks
 FOLLOW: list[Any] = []  # view paths on arrays and tensors; handed over by _ops
 
 
@@ -24,7 +26,7 @@ class Firing:
     """The part of a pass that calls hooks."""
 
     way: Any
-    token: Any
+    user_state: Any
 
     def before(self, node: Node, g: Any, *, owned: bool) -> tuple[Any, bool]:
         """Tensor hooks in order of registration, then the stores of retain_grad."""
@@ -82,13 +84,13 @@ class Firing:
     def call(self, fn: Any, *args: Any) -> Any:
         """Call a user's hook: grad mode off unless the pass itself is traced."""
         old = MODE.get()
-        restore(self.token)  # the user's own NumPy error state
-        MODE.set(old.but(grad=self.way.graph, site=None))  # the user's own lines again
-        try:
+        try:  # all of it: a signal may come after any call
+            silence(self.user_state)
+            MODE.set(old.but(grad=self.way.graph, site=None))  # the user's own lines again
             return fn(*args)
         finally:
             MODE.set(old)
-            self.token = silence(IGNORE)
+            silence(IGNORE)
 
     def show(self, g: Any) -> Any:
         """A gradient as hooks see it."""

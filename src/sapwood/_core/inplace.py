@@ -13,11 +13,14 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import where
+from sapwood._core.inside import wrote
 from sapwood._core.memory import bump, check_write, rebase, version_of
 from sapwood._core.mode import MODE
 from sapwood._core.op import Op
 from sapwood._core.quiet import IGNORE, restore, silence
-from sapwood._core.tensor import KINDS, Tensor, with_node
+from sapwood._core.seal import seal
+from sapwood._core.slow import why_cut
+from sapwood._core.tensor import KINDS, Tensor, merge_cuts, with_node
 
 
 def in_place(op: Op, door: Callable) -> Callable:
@@ -30,8 +33,8 @@ def in_place(op: Op, door: Callable) -> Callable:
         if mode.site is not None:
             return run(self, args, kwargs)
         frame = _getframe(1)
-        MODE.set(mode.at((frame.f_code, frame.f_lasti)))
         try:
+            MODE.set(mode.at((frame.f_code, frame.f_lasti)))
             return run(self, args, kwargs)
         finally:
             MODE.set(mode)
@@ -68,6 +71,7 @@ def write_direct(op: Op, self: Tensor, args: tuple) -> bool:
     finally:
         restore(token)
     bump(self)
+    note_cut(self, op, [x for x in args if type(x) in KINDS])
     return True
 
 
@@ -94,6 +98,19 @@ def put(self: Tensor, result: Tensor, *, tracked: bool) -> None:
         if not node.op.out:
             node.dtype = self.array.dtype
         rebase(self, node, result.port)
+    elif self.node is None:
+        self.cuts = merge_cuts(result.cuts, self.cuts)
+        wrote(self, result.cuts)
+
+
+def note_cut(self: Tensor, op: Op, xs: list) -> None:
+    """A write without a graph: the tensor has no history for the same reasons as its operands."""
+    if self.node is None and any(x.node is not None or x.cuts is not None for x in xs):
+        mode = MODE.get()
+        wanted = any(x.node is not None for x in xs)
+        cuts = why_cut(op, xs, wanted, mode, mode.site or where.user_site(), [self])
+        self.cuts = merge_cuts(cuts, self.cuts)
+        wrote(self, cuts)
 
 
 def keeps_first(op: Op) -> bool:
@@ -108,7 +125,7 @@ def keep_written(node: Any, result: Tensor, self: Tensor) -> None:
         if flat[i] is result.array:
             version = version_of(self)
             flat[i : i + 3] = [self.array, version, version.n]
-    node.saved = tuple(flat)
+    node.saved = tuple(seal(flat)) if MODE.get().checked else tuple(flat)
 
 
 def check_result(self: Tensor, result: Tensor, op: Op) -> None:

@@ -22,7 +22,7 @@ class Info:
     max: Any
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.dtype == self.dtype  # type: ignore[attr-defined]
+        return type(other) is type(self) and other.dtype == self.dtype
 
     def __hash__(self) -> int:
         return hash((type(self), self.dtype))

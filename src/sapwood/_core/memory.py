@@ -86,6 +86,8 @@ def heal(t: Any) -> None:
         return
     node, port = memory.node, memory.port
     if node is not None and t.path:
+        if t.view_kind is not None:
+            raise refused_view(t, "grad_fn", base=True)
         node, port = replay(memory.array, node, port, t.path)
     t.node, t.port, t.gen = node, port, memory.gen
 
@@ -141,30 +143,31 @@ def check_write(t: Any, op: str, *, graph: bool) -> None:
         )
 
 
-def refused_view(t: Any, op: str) -> RuntimeError:
-    """The error for a write through a view that cannot carry it."""
+def refused_view(t: Any, op: str, *, base: bool = False) -> RuntimeError:
+    """The error for a write through a view that cannot carry it, or to its base."""
     end = f" [{op}] at {where.here()}"
+    done = "and its base or another view of its base has been" if base else "and is being"
     if t.view_kind == NO_GRAD:
         return RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode "
+            f"A view was created in no_grad mode {done} modified inplace with grad mode "
             "enabled. Given that this use case is ambiguous and error-prone, it is forbidden. "
             "You can clarify your code by moving both the view and the inplace either both inside "
-            f"the no_grad block (if you don't want the inplace to be tracked) or both outside.{end}"
+            "the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+            f"you want the inplace to be tracked).{end}"
         )
-    name = t.node.name() if t.node is not None else t.path[-1][0].name
+    name = t.node.short_name() if t.node is not None else t.path[-1][0].name
+    start = f"Output {t.port} of {name} is a view {done} modified inplace. This view "
     if t.view_kind == CUSTOM:
         return RuntimeError(
-            f"Output {t.port} of {name} is a view and is being modified inplace. This view was "
-            "created inside a custom Function (or because an input was returned as-is) and the "
-            "autograd logic to handle view+inplace would override the custom backward associated "
-            "with the custom Function, leading to incorrect gradients. This behavior is forbidden. "
-            f"You can fix this by cloning the output of the custom Function.{end}"
+            f"{start}was created inside a custom Function (or because an input was returned as-is) "
+            "and the autograd logic to handle view+inplace would override the custom backward "
+            "associated with the custom Function, leading to incorrect gradients. This behavior is "
+            f"forbidden. You can fix this by cloning the output of the custom Function.{end}"
         )
     return RuntimeError(
-        f"Output {t.port} of {name} is a view and is being modified inplace. This view is the "
-        "output of a function that returns multiple views. Such functions do not allow the output "
-        "views to be modified inplace. You should replace the inplace operation by an out-of-place "
-        f"one.{end}"
+        f"{start}is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace operation "
+        f"by an out-of-place one.{end}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 class Mode:
     """What is true for operations at this moment. Never changed once set: make another with `but`."""
 
-    __slots__ = ("checked", "grad", "inference", "pack", "plain", "record", "scope", "site")
+    __slots__ = ("checked", "grad", "inference", "pack", "plain", "record", "scope", "site", "why")
 
     grad: bool  # results may require grad
     plain: bool  # nothing special below: the doors may take their fast path
@@ -23,11 +23,12 @@ class Mode:
     pack: tuple | None  # saved-tensor hooks (pack, unpack)
     record: Any  # a recorder of all operations
     checked: bool  # saved values carry fingerprints
+    why: str  # where grad is off: "no_grad", or the custom forward that runs
 
     def __init__(self) -> None:
         self.grad = self.plain = True
         self.site = self.pack = self.record = None
-        self.scope = ""
+        self.scope, self.why = "", "no_grad"
         self.inference = self.checked = False
 
     def but(self, **changes: Any) -> Mode:
@@ -44,7 +45,7 @@ class Mode:
         fresh = Mode.__new__(Mode)
         fresh.grad, fresh.plain, fresh.scope = self.grad, self.plain, self.scope
         fresh.inference, fresh.pack, fresh.record = self.inference, self.pack, self.record
-        fresh.checked, fresh.site = self.checked, site
+        fresh.checked, fresh.why, fresh.site = self.checked, self.why, site
         return fresh
 
 

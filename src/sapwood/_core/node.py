@@ -8,6 +8,7 @@ frees every graph, however deep.
 from __future__ import annotations
 
 import itertools
+import re
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from sapwood import errors
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.op import FIXED, Op
+from sapwood._core.seal import Sealed
 
 next_seq = itertools.count().__next__
 LEAF_SEQ = 2**64 - 1  # a leaf accumulates as soon as it is ready
@@ -104,6 +106,17 @@ class Node:
     op: Op  # on the class: one class per op
     inputs: tuple[Node | None, ...]
     ports: tuple[int, ...]  # which output of each input
+    attrs: tuple
+    plan: Any
+    saved: Any  # flat (value, version, count) of each saved name, or Released
+    shape: Any  # of the output; a tuple of shapes where the op has several
+    dtype: Any  # NumPy's
+    code: Any  # with lasti: the place of the call, resolved on request
+    lasti: int
+    scope: str
+    seq: int
+    hooks: Hooks | None
+    _meta: dict
 
     def name(self) -> str:
         """The name that PyTorch gives this node, such as MulBackward0."""
@@ -112,13 +125,22 @@ class Node:
             return title(self)
         return type(self).__name__
 
+    def short_name(self) -> str:
+        """The name as PyTorch's messages have it: Mul for MulBackward0."""
+        return re.sub(r"Backward\d*$", "", self.name())
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that this node delivers gradients to, one pair per differentiable input.
 
         A port of -1 marks a number in an op that has an overload of its own for numbers (x ** 2).
         """
-        return tuple((n, p) for n, p in zip(self.inputs, self.ports, strict=True) if p >= 0)
+        pairs = zip(self.inputs, self.ports, strict=True)
+        if self.op.variadic or not self.op.args:
+            return tuple(pairs)
+        rules = self.op.grad
+        return tuple(pair for arg, pair in zip(self.op.args, pairs, strict=True)
+                     if arg in rules and pair[1] >= 0)
 
     @property
     def metadata(self) -> dict:
@@ -126,7 +148,7 @@ class Node:
         try:
             return self._meta
         except AttributeError:
-            self._meta: dict = {}
+            self._meta = {}
             return self._meta
 
     @property
@@ -218,6 +240,9 @@ class Node:
         for name, value, cell, n in zip(self.plan.saves, flat[::3], flat[1::3], flat[2::3],
                                         strict=True):
             if cell.n != n and cell is not FIXED:
+                if type(cell) is Sealed and cell.cell.n == n:
+                    raise errors.overwritten_outside(
+                        what=self.describe(name, value), name=self.name(), saved_at=self.at())
                 raise errors.overwritten(
                     what=self.describe(name, value), name=self.name(), expected=n, now=cell.n,
                     saved_at=self.at(), written_at=where.at(cell.code, cell.lasti),
@@ -225,24 +250,27 @@ class Node:
 
     def describe(self, name: str, value: Any) -> str:
         """`[torch.FloatTensor [2]], which is output 0 of ExpBackward0`, with the user's name."""
-        text = f"[torch.{dt.of(value.dtype).title}Tensor {errors.shape_text(value.shape)}]"
-        source: Node | None = self
-        port = 0
         if name in self.op.args:
             i = self.op.args.index(name)
-            source, port = self.inputs[i], self.ports[i]
-        if isinstance(source, Leaf):
-            tensor = source.ref()
-            label = getattr(tensor, "name", None) or source.place_name()
-            return text + (f", which is the leaf {label!r}" if label else ", which is a leaf")
-        if source is not None:
-            text += f", which is output {port} of {source.name()}"
-            found = source.place
-            return text + (f" ({found.name})" if found and found.name else "")
-        return text
+            return describe(value, self.inputs[i], self.ports[i])
+        return describe(value, self, self.op.outputs.index(name) if self.op.out else 0)
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{self.name().rpartition(':')[2]} object at {id(self):#x}>"
+
+
+def describe(value: Any, source: Node | None, port: int) -> str:
+    """A value for messages: its type and shape, and which output of which node it is."""
+    text = f"[torch.{dt.of(value.dtype).title}Tensor {errors.shape_text(value.shape)}]"
+    if isinstance(source, Leaf):
+        tensor = source.ref()
+        label = getattr(tensor, "name", None) or source.place_name()
+        return text + (f", which is the leaf {label!r}" if label else ", which is a leaf")
+    if source is None:
+        return text
+    found = source.place
+    text += f", which is output {port} of {source.short_name()}"
+    return text + (f" ({found.name})" if found and found.name else "")
 
 
 def saved_properties(op: Op) -> dict[str, property]:

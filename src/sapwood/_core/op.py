@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -57,18 +58,41 @@ INFERENCE = InferenceVersion()
 FIXED = Version()  # the version of values that cannot change (numbers, shapes)
 
 
+@dataclass(slots=True, eq=False, kw_only=True, repr=False)
 class Op:
     """One primitive operation. See `sapwood._core.door.primitive` for the meaning of the fields."""
 
-    __slots__ = ("add_into", "alias", "args", "attrs", "bind", "check", "doc", "door", "dtype", "env", "grad",
-                 "in_place", "kind", "method_sig", "name", "node_class", "out", "plain",
-                 "planner", "plans",
-                 "prologue", "run", "saved_names", "sig", "source", "title", "variadic", "view", "weak")
+    name: str
+    args: tuple[str, ...]
+    attrs: tuple[str, ...]
+    kind: str
+    grad: dict[str, Callable]
+    run: Callable = None  # type: ignore[assignment]
+    variadic: bool = False
+    dtype: str | None = None
+    out: tuple[str, ...] | None = None
+    bind: Callable | None = None
+    alias: bool = False
+    view: bool = False
+    title: Any = None
+    saved_names: dict[str, str] | None = None
+    weak: bool = False
+    planner: Any = None
+    prologue: str = ""
+    env: dict[str, Any] = field(default_factory=dict)
+    add_into: Callable | None = None
+    check: Callable | None = None
+    in_place: bool | str = False
+    doc: str = ""
+    source: str = ""
+    sig: str = ""
+    method_sig: str = ""
+    node_class: Any = None  # one class of nodes per op
+    door: Callable = None  # type: ignore[assignment] # the public function
+    plain: bool = False  # nothing special: the reverse pass may take its short way
+    plans: dict[int, Plan] = field(default_factory=dict)
 
-    def __init__(self, **fields: Any) -> None:
-        for slot in self.__slots__:
-            setattr(self, slot, fields.get(slot))
-        self.plans: dict[int, Plan] = {}
+    def __post_init__(self) -> None:
         self.plain = self.out is None and self.add_into is None and self.kind != CALL
         assert self.kind in KINDS_OF_OP, self.name
         for operand, rule in self.grad.items():
@@ -108,11 +132,21 @@ class Plan:
 
     __slots__ = ("alias", "back", "low", "many", "mask", "op", "plain", "rules", "saves")
 
+    alias: bool
+    back: Callable
+    low: bool
+    many: bool
+    mask: int
+    op: Op
+    plain: bool
+    rules: list[tuple[str, Callable, list[str]]]
+    saves: list[str]
+    custom = False  # user code: runs inside Pass.call, also where every gradient is absent
+
     def __init__(self, op: Op, mask: int, *, low: bool) -> None:
         self.op, self.mask, self.low = op, mask, low
         self.alias, self.plain, self.many = op.alias, op.plain, op.out is not None
-        self.rules: list[tuple[str, Callable, list[str]]] = []
-        self.saves: list[str] = []
+        self.rules, self.saves = [], []
         for i, arg in enumerate(op.args):
             if mask >> i & 1 and arg in op.grad:
                 names = rule_names(op.grad[arg])

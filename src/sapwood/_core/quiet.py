@@ -16,12 +16,15 @@ try:
     IGNORE = _make_extobj(all="ignore")
     silence = _extobj_contextvar.set
     restore = _extobj_contextvar.reset
+    current = _extobj_contextvar.get
 except ImportError:  # pragma: no cover - a NumPy with another inside
     IGNORE = {"all": "ignore"}
 
-    def silence(_: Any) -> Any:
-        """Silence NumPy; returns what `restore` needs."""
-        return np.seterr(all="ignore")
+    current = np.geterr
+
+    def silence(state: Any) -> Any:
+        """Set NumPy's error state; returns what `restore` needs."""
+        return np.seterr(**state)
 
     def restore(old: Any) -> None:
         """Put NumPy's error state back."""

@@ -21,10 +21,10 @@ import numpy as np
 from numpy import asarray, ndarray
 
 from sapwood._core import commit as committing
-from sapwood._core.firing import Firing
+from sapwood._core.firing import CURRENT, Firing
 from sapwood._core.mode import MODE
 from sapwood._core.node import Hooks, Leaf, Node, Released
-from sapwood._core.quiet import IGNORE, restore, silence
+from sapwood._core.quiet import IGNORE, current, silence
 from sapwood._core.tensor import Tensor
 from sapwood._core.ways import Raw, Traced
 
@@ -42,6 +42,7 @@ class Pass(Firing):
         self.targets = targets  # (node, port) -> True: capture these
         self.live: dict[Node, Any] = {}  # gradients that arrived and are not used yet
         self.owned: set[Node] = set()
+        self.notes: dict[Any, Any] = {}  # what hooks on several tensors know of this pass
         self.late: list[Leaf] = []  # leaves that nothing watches: delivered at the end
         self.pending: list[tuple[Tensor, Any, bool]] = []  # gradients to be written into leaves
         self.site: tuple = site or MODE.get().site or (None, 0)
@@ -52,7 +53,7 @@ class Pass(Firing):
     waiting: dict[Node, int] | None = None  # edges that have not delivered yet, where counted
     needed: set[Node] | None = None  # with targets: the nodes on a path to one
     hooked = False  # user code runs inside and may raise: keep saved values until the end
-    token: Any = None
+    user_state: Any = None  # the user's NumPy error state, in which hooks run
 
     def discover(self, roots: list[Node]) -> None:
         """Count, for each reachable node, the edges that will deliver to it."""
@@ -76,6 +77,10 @@ class Pass(Firing):
         if self.targets:
             self.needed = self.prune(order)
 
+    def visits(self, node: Node) -> bool:
+        """Whether this pass computes the gradient of a node's outputs."""
+        return node in (self.waiting or ()) and (self.needed is None or node in self.needed)
+
     def prune(self, nodes: list[Node]) -> set[Node]:
         """The nodes on a path from a root to a target."""
         users: dict[Node, list[Node]] = {}
@@ -94,11 +99,25 @@ class Pass(Firing):
 
     def run(self, roots: Any) -> None:
         """Deliver the seeds and run every node that is needed, newest first."""
-        heap: list[tuple[int, int, Node]] = []
-        if self.targets or Hooks.used:
-            self.discover([node for node, _, _ in roots])
-        self.token = silence(IGNORE)
+        if not (self.targets or Hooks.used):  # no user code inside
+            self.sweep(roots)
+            self.finish()
+            return
+        self.discover([node for node, _, _ in roots])
+        outer = CURRENT.get()
         try:
+            CURRENT.set(self)
+            self.sweep(roots)
+            self.finish()
+        finally:
+            CURRENT.set(outer)
+
+    def sweep(self, roots: Any) -> None:
+        """The pass itself, with NumPy's warnings off."""
+        heap: list[tuple[int, int, Node]] = []
+        self.user_state = current()
+        try:
+            silence(IGNORE)
             for node, port, g in roots:
                 self.deliver(node, port, g, owned=False)
             for node in tuple(self.live):
@@ -108,13 +127,16 @@ class Pass(Firing):
             for leaf in self.late:
                 self.leaf(leaf)
         finally:
-            restore(self.token)
-        for callback in self.callbacks:
-            callback()
+            silence(self.user_state)
+
+    def finish(self) -> None:
+        """What waits for the end: leaf gradients, freeing, queued callbacks (more may be queued)."""
         if self.pending:
             self.flush()
         if self.done:
             self.release(self.done)
+        for callback in self.callbacks:
+            callback()
 
     def ready(self, node: Node, heap: list) -> None:
         """A node all of whose gradients arrived: leaves at once, others newest first."""
@@ -215,11 +237,12 @@ class Pass(Firing):
             g, owned = self.before(node, g, owned=owned)
         if self.targets and g is not None:
             self.capture(node, g)
-        if g is None or not self.must_run(node):
+        custom = node.plan.custom
+        if (g is None and not custom) or not self.must_run(node):
             return g, None
         if type(node.saved) is Released:
             raise node.second_backward()
-        if node.op.out:
+        if node.op.out and not custom:
             g = self.fill(node, g)
         hooks = node.hooks
         if node.op.add_into is not None and not self.way.graph and hooks is None \
@@ -228,7 +251,7 @@ class Pass(Firing):
         else:
             if hooks is not None and hooks.pre:
                 g = self.pre_hooks(node, g)
-            results = back(node, g)
+            results = self.call(back, node, g) if custom else back(node, g)
             if hooks is not None and hooks.post:
                 results = self.post_hooks(node, g, results)
         if not self.retain:

@@ -13,6 +13,7 @@ import numpy as np
 from sapwood import errors
 from sapwood._core import dtype as dt
 from sapwood._core import where
+from sapwood._core.inside import apart
 from sapwood._core.memory import (
     MULTI,
     NO_GRAD,
@@ -25,6 +26,7 @@ from sapwood._core.mode import MODE, Mode
 from sapwood._core.node import Node, next_seq
 from sapwood._core.op import DOT, FIXED, FOLD, INFERENCE, MAP, MOVE, PICK, Op
 from sapwood._core.quiet import quiet
+from sapwood._core.seal import seal
 from sapwood._core.tensor import KINDS, Tensor, merge_cuts, plain
 
 COMPUTES = frozenset({MAP, FOLD, DOT})  # kinds that calculate: half precision goes up first
@@ -185,7 +187,7 @@ def finish(
         cuts = why_cut(op, xs, wanted, mode, site, tensors)
         if cuts:
             for t in tensors:
-                t.cuts = cuts
+                t.cuts = cuts if t.array.dtype.kind in "fcV" else apart(cuts)
     if op.kind in MOVES and op.view:
         source = xs[0]
         for i, t in enumerate(tensors):
@@ -258,7 +260,7 @@ def save(op: Op, plan: Any, xs: list, values: list, arrays: list, tensors: list)
             base, _, what = name.rpartition("_")
             value = values[op.args.index(base)]
             flat += [getattr(np.asarray(value), what), FIXED, 0]
-    return tuple(flat)
+    return tuple(seal(flat)) if MODE.get().checked else tuple(flat)
 
 
 def why_cut(
@@ -270,11 +272,11 @@ def why_cut(
         if type(x) in KINDS and x.cuts is not None:
             cuts = merge_cuts(cuts, x.cuts)
     if wanted:
-        kind = "no_grad" if not mode.grad else op.name
+        kind = mode.why if not mode.grad and op.grad else op.name
         if mode.inference:
             kind = "inference_mode"
         cuts = merge_cuts(((kind, *site, tensors[0].array.shape),), cuts)
-    return cuts
+    return cuts if op.grad else apart(cuts)
 
 
 def explain(op: Op, e: Exception, xs: Any, attrs: tuple, site: tuple) -> Exception:

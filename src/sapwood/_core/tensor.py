@@ -17,9 +17,11 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import where
+from sapwood._core.inside import Inside, left
 from sapwood._core.memory import heal, version_of
 from sapwood._core.mode import MODE
 from sapwood._core.node import HookDict, Leaf, Node, RemovableHandle, add_hook, make_leaf
+from sapwood._core.seal import Sealed
 
 new = object.__new__
 CUTS = 4  # a tensor remembers at most this many reasons for having no graph
@@ -33,6 +35,14 @@ class Tensor:
 
     __slots__ = ("__dict__", "__weakref__", "array", "cuts", "gen", "memory", "node", "path",
                  "port", "version")
+    array: np.ndarray
+    node: Node | None
+    port: int  # which output of the node
+    version: Any
+    memory: Any  # where it is a view or has views
+    path: tuple  # view steps from the base, where memory is set
+    gen: int  # the memory's count of writes that `node` knows of
+    cuts: tuple | None  # why there is no node
     make_legacy: Callable  # Tensor(...) of old scripts; handed over by the creation functions
 
     name: str | None = None
@@ -120,6 +130,7 @@ class Tensor:
         site = MODE.get().site or where.user_site()
         if requires_grad:
             if self._leaf is None:
+                version_of(self)  # now, not at first use: threads share leaves
                 self._leaf = make_leaf(self, self.array, *site)
             self.node, self.cuts = self._leaf, None
         elif self.node is not None:
@@ -228,11 +239,16 @@ class Tensor:
         t = plain(self.array)
         t.version = version_of(self)
         t.inference = self.inference
-        if self.node is not None:
-            t.cuts = (("detach", *(MODE.get().site or where.user_site()), self.array.shape),)
-        else:
-            t.cuts = self.cuts
+        t.cuts = self.cut_by("detach")
         return t
+
+    def cut_by(self, kind: str) -> tuple | None:
+        """The cuts of a tensor that has these elements and no history."""
+        if self.node is None:
+            return self.cuts
+        mode = MODE.get()
+        kind = mode.why if type(mode.why) is Inside else kind
+        return ((kind, *(mode.site or where.user_site()), self.array.shape),)
 
     def detach_(self) -> Tensor:
         """Forget the history of this tensor, in place; earlier results keep the old graph."""
@@ -254,7 +270,9 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The elements without history and without version checks. Prefer detach()."""
-        return plain(self.array)
+        t = plain(self.array)
+        t.cuts = self.cut_by("data")
+        return t
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -307,6 +325,7 @@ class Tensor:
                     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                     f"instead. At {where.here()}"
                 )
+        left(self)
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -397,7 +416,10 @@ def merge_cuts(a: tuple | None, b: tuple | None) -> tuple | None:
         return b
     if b is None:
         return a
-    return (*a, *(cut for cut in b if cut not in a))[:CUTS]
+    both = (*a, *(cut for cut in b if cut not in a))
+    if len(both) > CUTS:  # those of custom forwards must not get lost: they guard a derivative
+        both = tuple(sorted(both, key=lambda cut: type(cut[0]) is not Inside)[:CUTS])
+    return both
 
 
 def warn_non_leaf(t: Tensor) -> None:
@@ -435,7 +457,7 @@ def unpack(self: Node, name: str) -> Any:
         if tensor is not None and tensor.array is value:
             return tensor
     t = with_node(value, node, port)
-    t.version = version
+    t.version = version.cell if type(version) is Sealed else version
     return t
 
 

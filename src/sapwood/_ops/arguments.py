@@ -73,14 +73,15 @@ def number(value: Any, name: str, what: str) -> Any:
     """A Python number from a number, a NumPy scalar or a 0-d tensor without graph."""
     if type(value) in (int, float, bool, complex):
         return value
+    found = value
     if isinstance(value, Tensor) and not value.requires_grad:
-        value = value.array
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
-        value = value.item()
-    if isinstance(value, (int, float, complex)):
-        return value
+        found = value.array
+    if isinstance(found, (np.generic, np.ndarray)) and found.ndim == 0:
+        found = found.item()
+    if isinstance(found, (int, float, complex)):
+        return found
     hint = ""
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and value.requires_grad:
         hint = ": it requires grad, which a number would lose; use detach()"
     raise TypeError(
         f"{name}(): argument {what} must be Number, not {type(value).__name__}{hint}"

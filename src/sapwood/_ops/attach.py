@@ -17,6 +17,7 @@ BINARY = {
     "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
     "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
 }
+REFLECTED = {"sub": "rsub"}  # 2 - x has a record of its own
 COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
 IN_PLACE = {  # x += y
@@ -48,7 +49,9 @@ def attach() -> None:
     for dunder, name in (BINARY | COMPARE | UNARY).items():
         if name in TABLE:
             put(f"__{dunder}__", make_entry(TABLE[name], "dunder", f"__{dunder}__"))
-            if dunder in BINARY:
+            if dunder in REFLECTED:
+                put(f"__r{dunder}__", make_entry(TABLE[REFLECTED[dunder]], "dunder", f"__r{dunder}__"))
+            elif dunder in BINARY:
                 put(f"__r{dunder}__", make_entry(TABLE[name], "reflected", f"__r{dunder}__"))
     for dunder, name in IN_PLACE.items():
         if hasattr(Tensor, name):

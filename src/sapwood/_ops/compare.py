@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sapwood._core import dtype as dt
-from sapwood._core.border import alias, function
+from sapwood._core.border import METHODS, alias, border, function
 from sapwood._core.door import primitive
 from sapwood._core.op import MAP
 from sapwood._core.slow import common_dtype
@@ -175,6 +175,8 @@ def indices(condition: Tensor, input: Any, other: Any) -> tuple:
     """`where` of one argument: the positions of the non-zero elements, one tensor per dimension."""
     if input is not None or other is not None:
         raise TypeError("where(): give both input and other, or none of them")
+    if type(condition) not in KINDS:
+        return np.atleast_1d(condition).nonzero()
     return tuple(plain(a) for a in np.atleast_1d(condition.array).nonzero())
 
 
@@ -206,3 +208,11 @@ if type(input) in NUMBERS and type(other) in NUMBERS and type(condition) in KIND
     env={"indices": indices, "NUMBERS": NUMBERS, "KINDS": KINDS, "number_tensor": number_tensor},
     grad=dict(x=lambda g, cond: where(cond, g, 0), y=lambda g, cond: where(cond, 0, g)),
     doc="input where condition holds, else other; alone: where condition is non-zero.")
+
+
+def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Self where condition holds, else other."""
+    return where(condition, self, other)
+
+
+METHODS["where"] = border(where_method)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import where
-from sapwood._core.border import FUNCTIONS, METHODS, function_only
+from sapwood._core.border import FUNCTIONS, METHODS, NAMES, function_only
 from sapwood._core.mode import MODE
 from sapwood._core.tensor import Tensor, merge_cuts
 from sapwood._ops.arguments import integer_range, resolve
@@ -57,10 +57,13 @@ def flatten(data: Any, shape: list[int]) -> list:
             if not is_row(row):
                 raise TypeError(
                     f"not a sequence: {row!r:.60} stands at dim {dim}, where its neighbours are "
-                    f"sequences of length {n}"
+                    f"sequences of length {n}, at {where.here()}"
                 )
             if len(row) != n:
-                raise ValueError(f"expected sequence of length {n} at dim {dim} (got {len(row)})")
+                raise ValueError(
+                    f"expected sequence of length {n} at dim {dim} (got {len(row)}): rows differ in "
+                    f"length, at {where.here()}"
+                )
             below.extend(row)
         rows = below
     return rows
@@ -75,13 +78,18 @@ def kind_of_element(x: Any) -> dt.dtype:
     if isinstance(x, (bool, int, float, complex)):
         return dt.of_number(x)
     if isinstance(x, TEXT):
-        raise TypeError(f"new(): invalid data type '{type(x).__name__}' ({x!r:.40})")
+        raise invalid(x)
     if is_row(x):
         raise TypeError(
             f"'{type(x).__name__}' object cannot be interpreted as an integer: {x!r:.60} stands "
-            "where its neighbours are numbers"
+            f"where its neighbours are numbers, at {where.here()}"
         )
-    raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+    raise RuntimeError(f"Could not infer dtype of {type(x).__name__}: {x!r:.60} at {where.here()}")
+
+
+def invalid(x: Any) -> TypeError:
+    """The error for text."""
+    return TypeError(f"new(): invalid data type '{type(x).__name__}': {x!r:.40} at {where.here()}")
 
 
 def element(x: Any) -> Any:
@@ -242,7 +250,7 @@ def read(data: Any, kind: dt.dtype | None, name: str) -> Array:
             f"rather than {name}(sourceTensor).", UserWarning, stacklevel=4)
         return copied(data.array, kind)
     if isinstance(data, TEXT):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}' ({data!r:.40})")
+        raise invalid(data)
     if not is_row(data) and not isinstance(data, np.generic):
         array = foreign(data)
         if array is not None:
@@ -366,7 +374,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     return made(shared(ndarray))
 
 
-FUNCTIONS["from_numpy"] = from_numpy
+NAMES["from_numpy"] = from_numpy
 
 
 def frombuffer(

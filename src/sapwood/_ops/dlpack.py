@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sapwood._core import dtype as dt
-from sapwood._core.border import FUNCTIONS, METHODS
+from sapwood._core.border import FUNCTIONS, NAMES
 from sapwood._core.device import check_device
 from sapwood._core.tensor import Tensor
 from sapwood._ops.make import made
@@ -81,6 +81,6 @@ def tensor_dlpack_device(self: Tensor) -> tuple[int, int]:
 
 
 FUNCTIONS["from_dlpack"] = from_dlpack
-FUNCTIONS["to_dlpack"] = to_dlpack
-METHODS["__dlpack__"] = tensor_dlpack
-METHODS["__dlpack_device__"] = tensor_dlpack_device
+NAMES["to_dlpack"] = to_dlpack
+Tensor.__dlpack__ = tensor_dlpack  # type: ignore[attr-defined]
+Tensor.__dlpack_device__ = tensor_dlpack_device  # type: ignore[attr-defined]

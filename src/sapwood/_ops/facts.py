@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from sapwood._core import dtype as dt
-from sapwood._core.border import FUNCTIONS, METHODS
+from sapwood._core.border import FUNCTIONS, METHODS, NAMES
 from sapwood._core.device import CPU, strided
 from sapwood._core.slow import common_dtype
 from sapwood._core.tensor import Tensor
 
 
 def public(fn: Any) -> Any:
-    """A function that makes no operation, so needs no border."""
-    FUNCTIONS[fn.__name__] = fn
+    """A function that is no operation."""
+    NAMES[fn.__name__] = fn
     return fn
 
 
-def both(fn: Any) -> Any:
-    """The same, and a method."""
-    METHODS[fn.__name__] = fn
-    return public(fn)
+def question(fn: Any) -> Any:
+    """A question about a tensor, as a function and a method; no border, as nothing is recorded."""
+    FUNCTIONS[fn.__name__] = METHODS[fn.__name__] = fn
+    return fn
 
 
 def must_be_tensor(x: Any, name: str) -> Tensor:
@@ -44,37 +44,36 @@ def is_storage(obj: Any) -> bool:
     return False
 
 
-@both
+@question
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one (complex ones are not)."""
     return must_be_tensor(input, "is_floating_point").dtype.is_floating_point
 
 
-@both
+@question
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
     return must_be_tensor(input, "is_complex").dtype.is_complex
 
 
-@both
+@question
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
     return must_be_tensor(input, "is_signed").dtype.is_signed
 
 
-@both
+@question
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made inside inference_mode."""
     return must_be_tensor(input, "is_inference").inference
 
 
-@both
+@question
 def numel(input: Tensor) -> int:
     """How many elements there are."""
     return must_be_tensor(input, "numel").array.size
 
 
-@public
 def result_type(tensor1: Any, tensor2: Any) -> dt.dtype:
     """The dtype that an operation of two tensors or numbers computes in."""
     for x in (tensor1, tensor2):
@@ -83,16 +82,14 @@ def result_type(tensor1: Any, tensor2: Any) -> dt.dtype:
     return common_dtype([tensor1, tensor2])
 
 
-@public
 def promote_types(type1: Any, type2: Any) -> dt.dtype:
     """The smallest dtype that both convert to."""
     a, b = (dt.as_dtype(d, "promote_types") for d in (type1, type2))
     return dt.promote_types(a, b)
 
 
-@public
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether a conversion stays within, or goes up from, a category (bool, int, float, complex)."""
+    """Whether a conversion goes up, or nowhere, in the order bool, int, float, complex."""
     a, b = dt.as_dtype(from_, "can_cast"), dt.as_dtype(to, "can_cast")
     return a.category <= b.category
 
@@ -127,12 +124,25 @@ def typename(obj: Any) -> str:
     return kind.__qualname__ if module in ("builtins", None) else f"{module}.{kind.__qualname__}"
 
 
-METHODS["device"] = property(lambda self: CPU, doc="Where the tensor is: the CPU.")
-METHODS["layout"] = property(lambda self: strided, doc="How elements are stored: strided.")
-METHODS["is_cpu"] = property(lambda self: True, doc="True: there is no other device.")
+for _fn in (result_type, promote_types, can_cast):
+    FUNCTIONS[_fn.__name__] = _fn
+PROPERTIES: dict[str, tuple[Any, str]] = {
+    "device": (CPU, "Where the tensor is: the CPU."),
+    "layout": (strided, "How elements are stored: strided."),
+    "is_cpu": (True, "True: there is no other device."),
+}
 for _name in ("cuda", "mps", "xpu", "mkldnn", "meta", "sparse", "sparse_csr", "quantized", "nested",
               "vulkan", "mtia", "ipu", "xla"):
-    METHODS[f"is_{_name}"] = property(lambda self: False, doc="False: there are only CPU tensors.")
+    PROPERTIES[f"is_{_name}"] = (False, "False: sapwood computes on the CPU only.")
+
+
+def always(value: Any, doc: str) -> property:
+    """A property that is the same for every tensor."""
+    return property(lambda self: value, doc=doc)
+
+
+for _name, (_value, _doc) in PROPERTIES.items():
+    setattr(Tensor, _name, always(_value, _doc))
 
 
 def get_device(self: Tensor) -> int:

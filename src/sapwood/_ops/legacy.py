@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sapwood._core import dtype as dt
-from sapwood._core.border import FUNCTIONS, METHODS, border
+from sapwood._core.border import METHODS, NAMES, border
 from sapwood._core.device import check_device, strided
 from sapwood._core.tensor import Tensor, init, new
 from sapwood._ops.arguments import sizes
-from sapwood._ops.convert import TEXT, copied, from_sequence, is_row
+from sapwood._ops.convert import TEXT, copied, from_sequence, invalid, is_row
 from sapwood._ops.make import made
 
 
@@ -44,7 +44,7 @@ def old_constructor(kind: dt.dtype, args: tuple, *, any_tensor: bool) -> Any:
             )
         return data.array
     if isinstance(data, TEXT):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        raise invalid(data)
     if isinstance(data, np.ndarray):
         return copied(data, kind)
     if not is_row(data):
@@ -57,12 +57,12 @@ def make_legacy(cls: type, *args: Any, device: Any = None, size: Any = None) -> 
     check_device(device)
     if size is not None:
         args = tuple(size)
-    t = new(cls)
+    t: Any = new(cls)
     init(t, old_constructor(dt.default(), args, any_tensor=True))
     return t
 
 
-Tensor.make_legacy = staticmethod(make_legacy)  # type: ignore[method-assign]
+Tensor.make_legacy = staticmethod(make_legacy)
 
 
 class TensorType(type):
@@ -74,7 +74,7 @@ class TensorType(type):
     def __instancecheck__(cls, obj: object) -> bool:
         return isinstance(obj, Tensor) and obj.dtype is cls.dtype and not cls.is_cuda
 
-    def __call__(cls, *args: Any, device: Any = None) -> Tensor:  # type: ignore[override]
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         """An unfilled tensor of these sizes, or a sequence, in this type's dtype."""
         check_device(device)
         if cls.is_cuda:
@@ -106,7 +106,7 @@ OLD = (dt.float64, dt.float32, dt.float16, dt.bfloat16, dt.int64, dt.int32, dt.i
 TYPES = {kind: tensor_type(kind) for kind in OLD}
 CUDA_TYPES = {kind: tensor_type(kind, cuda=True) for kind in OLD}
 for _type in TYPES.values():
-    FUNCTIONS[_type.__name__] = _type
+    NAMES[_type.__name__] = _type
 BY_NAME = {tensor_type_name(t): kind for kind, t in TYPES.items()}
 
 
@@ -129,7 +129,7 @@ def set_default_tensor_type(t: Any) -> None:
     dt.set_default(kind)
 
 
-FUNCTIONS["set_default_tensor_type"] = set_default_tensor_type
+NAMES["set_default_tensor_type"] = set_default_tensor_type
 
 
 def new_(self: Tensor, *args: Any, device: Any = None) -> Tensor:

@@ -35,7 +35,7 @@ Array = np.ndarray[Any, Any]
 
 def made(array: Array, *, requires_grad: bool = False) -> Tensor:
     """A fresh tensor around an array: a leaf, and an inference tensor inside inference_mode."""
-    t = plain(array)
+    t: Any = plain(array)
     if MODE.get().inference:
         t.inference, t.version = True, INFERENCE
     return t.requires_grad_() if requires_grad else t

@@ -16,7 +16,7 @@ from sapwood._core import draws
 from sapwood._core import dtype as dt
 from sapwood._core.border import function, function_only, method
 from sapwood._core.device import CPU, check_device, device
-from sapwood._core.door import primitive
+from sapwood._core.door import TABLE, primitive
 from sapwood._core.memory import bump, check_write, rebase
 from sapwood._core.mode import MODE
 from sapwood._core.op import MAKE
@@ -223,23 +223,34 @@ def normal_run(mean: Any, std: Any, generator: Any, variant: int) -> Array:
     return out
 
 
+def bernoulli_run(x: Array, generator: Any, p: float | None) -> Array:
+    """Coin flips with the probability at each place, or with p at all of them."""
+    if p is None:
+        return draws.bernoulli(generator, x)
+    return draws.bernoulli_(generator, np.empty_like(x), p)
+
+
 _normal = primitive(
     "_normal", "mean std; generator variant", kind=MAKE, run=normal_run, dtype="keep",
     title=lambda node: f"NormalBackward{node.attrs[1]}",
     grad=dict(mean=lambda g: zeros_like(g), std=lambda g: zeros_like(g)),
     doc="Normals whose mean or std are tensors; no gradient flows through a draw: it is zero.")
 _bernoulli = primitive(
-    "_bernoulli", "x; generator", kind=MAKE, dtype="keep", title="BernoulliBackward0",
-    run=lambda x, generator: draws.bernoulli(generator, x), grad=dict(x=lambda g: zeros_like(g)),
+    "_bernoulli", "x; generator p", kind=MAKE, dtype="keep", title="BernoulliBackward0",
+    run=bernoulli_run, grad=dict(x=lambda g: zeros_like(g)),
     doc="1 with the probability given at each place; no gradient flows through a draw: it is zero.")
 _poisson = primitive(
     "_poisson", "x; generator", kind=MAKE, dtype="keep", title="PoissonBackward0",
     run=lambda x, generator: draws.poisson(generator, x), grad=dict(x=lambda g: zeros_like(g)),
     doc="Counts with the mean given at each place; no gradient flows through a draw: it is zero.")
-_drawn = primitive(
+primitive(
     "_drawn", "x; title", kind=MAKE, dtype="keep", title=lambda node: node.attrs[0], alias=True,
     run=lambda x, title: x, grad=dict(x=lambda g: zeros_like(g)),
     doc="Random values were written over x: what stood there before has no gradient any more.")
+primitive(
+    "_drawn_by", "x y; title", kind=MAKE, dtype="keep", title=lambda node: node.attrs[0],
+    run=lambda x, y, title: x, grad=dict(x=lambda g: zeros_like(g), y=lambda g: zeros_like(g)),
+    alias=True, doc="The same for values drawn with probabilities y, which get no gradient either.")
 
 
 @function_only
@@ -275,9 +286,7 @@ def normal(
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """1 or 0: with the probability that stands at each place, or with p everywhere."""
     stream = stream_of(generator, "bernoulli")
-    if p is not None:
-        return made(draws.bernoulli_(stream, np.empty_like(input.array), float(p)))
-    result = _bernoulli(input, stream)
+    result = _bernoulli(input, stream, None if p is None else real(p, "bernoulli", "p"))
     return result if out is None else into(out, result.array, "bernoulli")
 
 
@@ -303,15 +312,20 @@ def multinomial(
 # ---- into a tensor ----------------------------------------------------------------------------
 
 
-def overwrite(t: Tensor, name: str, title: str, draw: Callable[[Array], Any]) -> Tensor:
-    """Let `draw` fill the tensor's memory; what was there before gets a zero gradient."""
-    check_write(t, name, graph=False)
+def overwrite(
+    t: Tensor, name: str, title: str, draw: Callable[[Array], Any], by: Tensor | None = None
+) -> Tensor:
+    """Let `draw` fill the tensor's memory; what was there, and `by`, get a zero gradient."""
+    graph = by is not None and by.requires_grad and t.array.dtype.kind in "fcV"
+    check_write(t, name, graph=graph)
     draw(t.array)
     bump(t)
     mode = MODE.get()
-    if mode.grad and t.node is not None:
+    if mode.grad and (t.node is not None or graph):
         before = with_node(t.array, t.node, t.port)
-        rebase(t, general(_drawn.op, (before,), (title,), mode.site or (None, 0)).node, 0)
+        name = "_drawn" if by is None else "_drawn_by"
+        operands = (before,) if by is None else (before, by)
+        rebase(t, general(TABLE[name], operands, (title,), mode.site or (None, 0)).node, 0)
     return t
 
 
@@ -336,7 +350,8 @@ def uniform_(
     self: Tensor, start: Any = 0.0, to: Any = 1.0, *, generator: Any = None, **named: Any
 ) -> Tensor:
     """Fill with uniform values in [from, to); returns self."""
-    low, high = real(taken(named, start, "uniform_"), "uniform_", "from"), real(to, "uniform_", "to")
+    low = real(taken(named, start, "uniform_"), "uniform_", "from")
+    high = real(to, "uniform_", "to")
     stream = stream_of(generator, "uniform_")
     return overwrite(self, "uniform_", "UniformBackward0",
                      lambda a: draws.uniform_(stream, a, low, high))
@@ -354,7 +369,7 @@ def normal_(self: Tensor, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = N
 def random_(
     self: Tensor, start: Any = None, to: Any = None, *, generator: Any = None, **named: Any
 ) -> Tensor:
-    """Fill with integers: random_() of the dtype, random_(to), random_(from, to); returns self."""
+    """Fill with integers from [0, to) or [from, to), or all that the dtype has; returns self."""
     start = taken(named, start, "random_")
     stream = stream_of(generator, "random_")
     variant = 2 if start is None and to is None else 1 if start is None or to is None else 0
@@ -381,7 +396,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
                 f"size {list(p.array.shape)} of the probabilities"
             ) from None
         return overwrite(self, "bernoulli_", "BernoulliBackward1",
-                         lambda a: draws.bernoulli(stream, places, out=a))
+                         lambda a: draws.bernoulli(stream, places, out=a), by=p)
     chance = real(p, "bernoulli_", "p")
     return overwrite(self, "bernoulli_", "BernoulliBackward2",
                      lambda a: draws.bernoulli_(stream, a, chance))

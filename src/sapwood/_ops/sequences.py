@@ -39,7 +39,8 @@ def real(value: Any, name: str, what: str) -> Any:
     found = number(value, name, f"'{what}'")
     if isinstance(found, complex):
         raise RuntimeError(
-            f"value cannot be converted to type double without overflow: {name}() got {what}={found}"
+            "value cannot be converted to type double without overflow: "
+            f"{name}() got {what}={found}"
         )
     return found
 
@@ -59,13 +60,19 @@ def progression(start: Any, step: Any, count: int, kind: dt.dtype, name: str) ->
 
 
 @factory
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, kind: Any = None) -> Array:
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, kind: Any = None) -> Array:
     """start, start + step, ... below end: int64 for integers, else the default dtype.
 
     With one number, that is the end and the start is 0.
     """
     if end is None:
+        if start is None:
+            raise TypeError(
+                "arange() received an invalid combination of arguments - got (), but expected "
+                "(end), (start, end) or (start, end, step)"
+            )
         start, end = 0, start
+    start = 0 if start is None else start
     first, last = real(start, "arange", "start"), real(end, "arange", "end")
     by = real(step, "arange", "step")
     if kind is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sapwood._core import dtype as dt
-from sapwood._core.border import FUNCTIONS, METHODS
+from sapwood._core.border import NAMES
 from sapwood._core.printing import (
     format_array,
     format_spec,
@@ -43,7 +43,7 @@ def formatted(self: Tensor, spec: str) -> str:
     return tensor_text(self)
 
 
-METHODS["__repr__"] = METHODS["__str__"] = tensor_text
-METHODS["__format__"] = formatted
+Tensor.__repr__ = Tensor.__str__ = tensor_text  # type: ignore[assignment]
+Tensor.__format__ = formatted  # type: ignore[assignment]
 for _fn in (set_printoptions, get_printoptions, printoptions):
-    FUNCTIONS[_fn.__name__] = _fn
+    NAMES[_fn.__name__] = _fn

@@ -160,8 +160,8 @@ def run_pass(run: Pass, roots: list, *, graph: bool) -> None:
     if old.grad == graph and not old.inference:
         run.run(roots)
         return
-    MODE.set(old.but(grad=graph, inference=False))
     try:
+        MODE.set(old.but(grad=graph, inference=False))
         run.run(roots)
     finally:
         MODE.set(old)
@@ -272,8 +272,8 @@ def tensor_backward(
         run = Pass(graph=False, retain=bool(retain_graph), accumulate=True, targets={}, site=site)
         run.run(((node, self.port, np.ones(a.shape, a.dtype) if a.ndim else ONES[a.dtype]),))
         return
-    MODE.set(mode.at(site))
     try:
+        MODE.set(mode.at(site))
         backward(self, gradient, retain_graph, create_graph, None, inputs)
     finally:
         MODE.set(mode)

@@ -15,7 +15,7 @@ from typing import Any
 from sapwood._core.mode import MODE
 
 
-class _Switch:
+class Switch:
     """A change of the mode, as a `with` block or a decorator."""
 
     def __init__(self, **changes: Any) -> None:
@@ -25,17 +25,27 @@ class _Switch:
     def __enter__(self) -> Any:
         old = MODE.get()
         self.before.append(old)
-        MODE.set(old.but(**self.changes))
+        try:
+            MODE.set(old.but(**self.changes))
+        except BaseException:  # a signal: the `with` block is not entered
+            MODE.set(old)
+            raise
         return None
 
     def __exit__(self, *exc: object) -> None:
-        old = self.before.pop()
-        MODE.set(MODE.get().but(**{k: getattr(old, k) for k in self.changes}))
+        old = self.before[-1]
+        try:
+            self.before.pop()
+            fresh = MODE.get().but(**{k: getattr(old, k) for k in self.changes})
+        except BaseException:  # a signal
+            MODE.set(old)
+            raise
+        MODE.set(fresh)
 
-    def clone(self) -> _Switch:
+    def clone(self) -> Switch:
         """A fresh one with the same effect: a decorated function may be re-entered."""
-        fresh = _Switch.__new__(_Switch)
-        _Switch.__init__(fresh, **self.changes)
+        fresh = Switch.__new__(Switch)
+        Switch.__init__(fresh, **self.changes)
         return fresh
 
     def __call__(self, fn: Callable) -> Callable:
@@ -95,7 +105,7 @@ class _Switch:
 class _Stepped:
     """Awaits a coroutine step by step, with the mode set during each step only."""
 
-    def __init__(self, coroutine: Any, switch: _Switch) -> None:
+    def __init__(self, coroutine: Any, switch: Switch) -> None:
         self.coroutine, self.switch = coroutine, switch
 
     def __await__(self) -> Generator:
@@ -113,7 +123,7 @@ class _Stepped:
             return stop.value
 
 
-class no_grad(_Switch):  # noqa: N801 (PyTorch's name)
+class no_grad(Switch):  # noqa: N801 (PyTorch's name)
     """Results do not require grad inside. With or without parentheses as a decorator."""
 
     def __new__(cls, fn: Callable | None = None) -> Any:
@@ -128,7 +138,7 @@ class no_grad(_Switch):  # noqa: N801 (PyTorch's name)
         super().__init__(grad=False)
 
 
-class enable_grad(_Switch):  # noqa: N801
+class enable_grad(Switch):  # noqa: N801
     """Results require grad inside where an operand does, also within no_grad."""
 
     def __new__(cls, fn: Callable | None = None) -> Any:
@@ -143,7 +153,7 @@ class enable_grad(_Switch):  # noqa: N801
         super().__init__(grad=True)
 
 
-class set_grad_enabled(_Switch):  # noqa: N801
+class set_grad_enabled(Switch):  # noqa: N801
     """Set grad mode at once; as a `with` block, until its end; as a decorator, inside only."""
 
     def __init__(self, mode: bool) -> None:  # noqa: FBT001
@@ -160,7 +170,7 @@ class set_grad_enabled(_Switch):  # noqa: N801
         return super().__call__(fn)
 
 
-class inference_mode(_Switch):  # noqa: N801
+class inference_mode(Switch):  # noqa: N801
     """No graph, no versions, no views: results can never take part in autograd."""
 
     def __new__(cls, mode: Any = True) -> Any:  # noqa: FBT002
@@ -173,6 +183,19 @@ class inference_mode(_Switch):  # noqa: N801
 
     def __init__(self, mode: bool = True) -> None:  # noqa: FBT001, FBT002
         super().__init__(inference=mode, grad=not mode)
+
+
+class set_multithreading_enabled:  # noqa: N801
+    """Accepted and without effect: backward runs on the thread that calls it."""
+
+    def __init__(self, mode: bool) -> None:  # noqa: FBT001
+        self.mode = bool(mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
 
 
 def is_grad_enabled() -> bool:

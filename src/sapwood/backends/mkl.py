@@ -1,0 +1,6 @@
+"""Intel's MKL: not used; products are NumPy's."""
+
+
+def is_available() -> bool:
+    """False: sapwood does not use it."""
+    return False

@@ -1,0 +1,6 @@
+"""OpenMP: not used."""
+
+
+def is_available() -> bool:
+    """False: sapwood does not use it."""
+    return False

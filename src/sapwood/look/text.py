@@ -1,0 +1,343 @@
+"""A graph as a tree of text: the result at the top, what it was computed from below it.
+
+Each line shows the user's own words, the operation, the shape and, where it changes, the source
+line. What is used twice is shown once and named afterwards; a tree that grows too deep goes on
+further down. Reads the protocol only. Iterative: no graph is too deep for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood.look.folding import Plan
+from sapwood.look.protocol import CONSTANT, LEAF, OPERATION, ViewGraph, ViewNode
+
+DEEP = 12  # levels; what lies deeper goes on in a tree of its own
+WIDE = 60  # columns for tree and words
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "mm": "@", "mv": "@",
+         "matmul": "@", "bmm": "@", "dot": "@"}
+ASCII = str.maketrans({"│": "|", "├": "|", "└": "`", "─": "-", "⋮": ":", "…": "~", "↑": "^",
+                       "↓": "v", "×": "x"})
+FEW = 4  # values of arrays that are shown
+
+
+class Row(NamedTuple):
+    """One line before its columns are aligned."""
+
+    words: str
+    op: str = ""
+    shape: str = ""
+    marks: str = ""
+    place: str = ""
+
+
+def text(graph: ViewGraph, *, lines: int = 60, ascii: bool = False) -> str:
+    """The whole text. `ascii`: without signs that an old terminal lacks."""
+    rows = Tree(graph, lines).rows
+    end = [counts(graph), *kept_bytes(graph), *uniform(graph), *graph.notes]
+    words = {arrow for row in rows for arrow in "↑↓" if arrow in row.words}
+    if "↑" in words:
+        end.append("↑ shown above")
+    if "↓" in words:
+        end.append("↓ goes on below")
+    found = "\n".join([*aligned(rows), "", *wrapped(end)])
+    return found.translate(ASCII) if ascii else found
+
+
+def needs_ascii() -> bool:
+    """Whether standard output cannot show the signs of a tree."""
+    try:
+        "│├└─⋮…↑↓×".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
+
+
+# ---- words -----------------------------------------------------------------------------------
+
+
+def label(node: ViewNode) -> str:
+    """What a line says about a node: the user's words, or words made from the operation."""
+    if node.role == CONSTANT:
+        return node.expression or number(node.value) or "constant"
+    if node.role == LEAF:
+        value = number(node.value)
+        name = node.name or node.expression or "leaf"
+        return f"{name} = {value}" if value and node.name else name
+    words = node.expression or formula(node)
+    if node.statement:
+        return words
+    names = [output.name for output in node.outputs if output.name]
+    if node.name or not names:
+        return f"{node.name} = {words}" if node.name else words
+    return f"{', '.join(o.name or '_' for o in node.outputs)} = {words}"
+
+
+def called(node: ViewNode, port: int = 0) -> str:
+    """How a line refers to a node that is shown elsewhere."""
+    if node.role == OPERATION and len(node.outputs) > 1:
+        return node.outputs[port].name or f"{node.expression or formula(node)}[{port}]"
+    return node.name or node.expression or (
+        formula(node) if node.role == OPERATION else label(node))
+
+
+def formula(node: ViewNode) -> str:
+    """Words for an operation whose source is not known: `… * 2`, `sum(…, dim=1)`."""
+    parts = [brief(k, port) for k, port in zip(node.inputs, node.ports, strict=True)]
+    sign = SIGNS.get(node.op)
+    if sign and len(parts) == 2:
+        return f"{parts[0]} {sign} {parts[1]}"
+    if node.op == "neg":
+        return f"-{parts[0]}"
+    if len(parts) > 3:
+        parts[2:] = ["…"]
+    for name, value in node.attrs.items():
+        if isinstance(value, int | float | str) and value is not False:
+            parts.append(f"{name}={value}")
+    return f"{node.op}({', '.join(parts)})"
+
+
+def brief(node: ViewNode, port: int) -> str:
+    """An operand inside a formula."""
+    if node.role == OPERATION:
+        return node.outputs[port].name or "…"
+    return called(node)
+
+
+def number(value: Any) -> str:
+    """A small value in a few characters; empty for everything else."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biufc" or value.size > FEW or value.ndim > 1:
+            return ""
+        if value.ndim:
+            return f"[{', '.join(number(v) for v in value.tolist())}]"
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value) if isinstance(value, int | complex) else ""
+
+
+def shapes(node: ViewNode, usual: str | None) -> str:
+    """The shape of the result, and its dtype where it is not the usual one."""
+    found = []
+    for output in node.outputs:
+        if output.shape is None or (node.role == CONSTANT and output.dtype is None):
+            continue
+        shape = f"[{', '.join(map(str, output.shape))}]" if output.shape else "scalar"
+        found.append(shape if output.dtype == usual else f"{shape} {output.dtype}")
+    if len(found) > 2 and len(set(found)) == 1:
+        return f"{len(found)} × {found[0]}"
+    return ", ".join(found[:3] + ["…"] * (len(found) > 3))
+
+
+def place_of(node: ViewNode) -> str:
+    """`file.py:12`."""
+    found = node.place
+    return f"{os.path.basename(found.file)}:{found.line}" if found else ""
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= step:
+            return f"{count / step:.3g} {unit}"
+    return f"{count} bytes" if count != 1 else "1 byte"
+
+
+def many(count: int, word: str, plural: str = "") -> str:
+    """`1 leaf`, `1,000 leaves`."""
+    return f"{count:,} {word if count == 1 else plural or word + 's'}"
+
+
+def counts(graph: ViewGraph) -> str:
+    """How many operations, leaves and constants."""
+    found = Counter(node.role for node in graph.nodes)
+    words = [many(found[OPERATION], "operation"), many(found[LEAF], "leaf", "leaves")]
+    return ", ".join([*words, many(found[CONSTANT], "constant")])
+
+
+def kept_bytes(graph: ViewGraph) -> list[str]:
+    """What the graph keeps for backward."""
+    count = sum(node.saved_bytes for node in graph.nodes)
+    return [f"keeps {size(count)} for backward"] if count else []
+
+
+def usual_dtype(graph: ViewGraph) -> str | None:
+    """The dtype of most nodes."""
+    found = Counter(node.outputs[0].dtype for node in graph.nodes if node.role != CONSTANT)
+    return found.most_common(1)[0][0] if found else None
+
+
+def uniform(graph: ViewGraph) -> list[str]:
+    """The dtype that goes without saying in the lines."""
+    found = {o.dtype for node in graph.nodes for o in node.outputs if node.role != CONSTANT}
+    dtype = usual_dtype(graph)
+    if dtype is None:
+        return []
+    return [f"all {dtype}" if len(found) == 1 else f"{dtype} where not said"]
+
+
+def wrapped(parts: Iterable[str]) -> list[str]:
+    """Sentences joined by semicolons, in lines of at most 100 columns."""
+    found: list[str] = []
+    for part in parts:
+        if found and len(found[-1]) + len(part) + 2 <= 100:
+            found[-1] += f"; {part}"
+        else:
+            found.append(part)
+    return found
+
+
+# ---- the tree --------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """A line that is to be written: a node in the tree of another."""
+
+    node: int
+    port: int
+    before: str  # the branches to the left
+    turn: str  # "├─ ", "└─ " or nothing for a root
+    depth: int
+    place: str  # the source line that the line above it stands for
+    scope: str
+    first: bool = False  # the head of a tree
+
+
+class Tree:
+    """The rows of a graph."""
+
+    def __init__(self, graph: ViewGraph, lines: int) -> None:
+        self.graph = graph
+        self.plan = Plan(graph, lines)
+        self.usual = usual_dtype(graph)
+        self.rows: list[Row] = []
+        self.done: set[int] = set()
+        self.stack: list[Entry] = []
+        self.later: list[Entry] = []
+        self.twins = self.find_twins()
+        self.tags: dict[int, str] = {}
+        self.stack = [Entry(node.index, port, "", "", 0, "", "", first=True)
+                      for node, port in reversed(graph.roots)]
+        while self.stack or self.later:
+            if not self.stack:
+                self.stack.append(self.later.pop(0))
+            self.write(self.stack.pop())
+
+    def find_twins(self) -> dict[int, str]:
+        """Nodes that a reader would take for another one, where a line refers to them."""
+        below = self.plan.below
+        shown = {node.index for node, _ in self.graph.roots}.union(*below.values())
+        uses = Counter(k for inputs in below.values() for k in set(inputs))
+        alike: dict[str, list[int]] = {}
+        for i in shown - self.plan.hidden:
+            node = self.graph.nodes[i]
+            if node.role == LEAF or self.graph.links[i]:
+                alike.setdefault(called(node), []).append(i)
+        return {
+            i: name for name, nodes in alike.items() if len(nodes) > 1 and any(
+                uses[k] > 1 or self.graph.nodes[k].role == LEAF for k in nodes) for i in nodes
+        }
+
+    def tag(self, i: int) -> str:
+        """` #2` behind the second of two nodes that are called the same."""
+        if i not in self.twins:
+            return ""
+        if i not in self.tags:
+            count = sum(1 for k in self.tags if self.twins[k] == self.twins[i])
+            self.tags[i] = f" #{count + 1}"
+        return self.tags[i]
+
+    def write(self, entry: Entry) -> None:
+        """One line, and what stands below it."""
+        i = entry.node
+        node = self.graph.nodes[i]
+        opened = i in self.plan.below or i in self.plan.cut
+        if i in self.done or (i in self.plan.hidden and i not in self.plan.folds):
+            sign = " ↑" if opened or i in self.plan.hidden else ""
+            self.put(entry, called(node, entry.port) + self.tag(i) + sign)
+            return
+        if entry.depth > DEEP and opened and i not in self.plan.folds:
+            self.put(entry, called(node, entry.port) + self.tag(i) + " ↓")
+            if all(i != other.node for other in self.later):
+                self.later.append(Entry(i, entry.port, "", "", 0, "", "", first=True))
+            return
+        self.done.add(i)
+        place = place_of(node)
+        fold = self.plan.folds.get(i)
+        if fold is not None and i in self.plan.below:
+            steps = "step" if fold.steps == 1 else f"{fold.steps} steps"
+            self.put(entry, f"⋮ the same {steps} {many(fold.turns, 'more time')}"
+                            f" ({many(fold.nodes, 'node')})")
+            place = "…"  # say the line again after so many turns
+        else:
+            self.put(entry, label(node) + self.tag(i), node, place)
+        self.push(entry, node, place or entry.place)
+
+    def push(self, entry: Entry, node: ViewNode, place: str) -> None:
+        """Put what stands below a node on the stack, or say that it is not shown."""
+        i = node.index
+        bar = {"": "", "├─ ": "│  ", "└─ ": "   "}[entry.turn]
+        cut = self.plan.cut.get(i)
+        if cut is not None:
+            self.put(entry._replace(before=entry.before + bar, turn="└─ "), more(cut))
+            return
+        inputs = self.plan.below.get(i, ())
+        ports = node.ports if i not in self.plan.folds else [0] * len(inputs)
+        last = len(inputs) - 1
+        for k in range(last, -1, -1):
+            turn = "└─ " if k == last else "├─ "
+            self.stack.append(Entry(
+                inputs[k], ports[k], entry.before + bar, turn, entry.depth + 1, place, node.scope))
+
+    def put(self, entry: Entry, words: str, node: ViewNode | None = None, place: str = "") -> None:
+        """Add a row."""
+        if entry.first and self.rows and entry.turn == "":
+            self.rows.append(Row(""))
+        room = max(WIDE - len(entry.before) - len(entry.turn), 24)
+        if len(words) > room:
+            words = words[: room - 1].rstrip() + "…"
+        words = entry.before + entry.turn + words
+        if node is None:
+            self.rows.append(Row(words))
+            return
+        marks = list(node.marks)
+        if len(node.outputs) > 1 and entry.turn:
+            name = node.outputs[entry.port].name
+            marks.insert(0, f"output {entry.port}" + (f" ({name})" if name else ""))
+        if node.scope and node.scope != entry.scope:
+            marks.append(f"in {node.scope}")
+        is_number = node.role == CONSTANT and node.outputs[0].dtype is None
+        self.rows.append(Row(
+            words, "" if is_number else node.op, shapes(node, self.usual), ", ".join(marks),
+            "" if place == entry.place else place,
+        ))
+
+
+def more(cut: Any) -> str:
+    """`… 12 more nodes: 6 add, 6 mul`."""
+    if not cut.nodes:
+        return "…"
+    ops = cut.ops.most_common(4)
+    kinds = [op for op in cut.ops if op not in ("leaf", "constant")]
+    if len(kinds) == 1 and cut.nodes > 9:
+        return f"… {many(cut.nodes, 'more node')}, a chain of {kinds[0]}"
+    words = ", ".join(f"{count:,} {op}" for op, count in ops)
+    return f"… {many(cut.nodes, 'more node')}: {words}{', …' if len(cut.ops) > 4 else ''}"
+
+
+def aligned(rows: list[Row]) -> list[str]:
+    """Columns as wide as their widest cell; empty columns vanish."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths[0] = max((len(row.words) for row in rows if row.op), default=0)
+    found = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width]
+        found.append("   ".join(cells).rstrip())
+    return found
