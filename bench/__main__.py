@@ -47,8 +47,11 @@ def side_by_side(make: Any, libs: dict[str, Any], rounds: int) -> dict[str, Any]
     row: dict[str, Any] = {"seconds": median(times["sapwood"])}
     if "torch" in times:
         found = ratio(times["sapwood"], times["torch"])
-        row |= {"torch_seconds": median(times["torch"]), "ratio": found.value,
-                "interval": [found.low, found.high]}
+        row |= {
+            "torch_seconds": median(times["torch"]),
+            "ratio": found.value,
+            "interval": [found.low, found.high],
+        }
     return row
 
 
@@ -56,21 +59,28 @@ def multiply(libs: dict[str, Any], rounds: int, *, grad: bool) -> dict[str, Any]
     """A multiplication, and what it costs beyond NumPy's own."""
     fns = {name: work.product(lib, grad=grad) for name, lib in libs.items()}
     times = interleaved({"numpy": work.numpy_product(), **fns}, rounds=rounds)
-    row: dict[str, Any] = {"seconds": median(times["sapwood"]),
-                           "numpy_seconds": median(times["numpy"]),
-                           "over_numpy": excess(times["sapwood"], times["numpy"])}
+    row: dict[str, Any] = {
+        "seconds": median(times["sapwood"]),
+        "numpy_seconds": median(times["numpy"]),
+        "over_numpy": excess(times["sapwood"], times["numpy"]),
+    }
     if "torch" in times:
         found = ratio(times["sapwood"], times["torch"])
-        row |= {"torch_seconds": median(times["torch"]), "ratio": found.value,
-                "interval": [found.low, found.high]}
+        row |= {
+            "torch_seconds": median(times["torch"]),
+            "ratio": found.value,
+            "interval": [found.low, found.high],
+        }
     return row
 
 
 def imports(libs: dict[str, Any], rounds: int) -> dict[str, Any]:
     """Import time in fresh processes."""
     found = {name: [alone.ask("import", name) for _ in range(rounds)] for name in libs}
-    row = {"seconds": median(m["seconds"] for m in found["sapwood"]),
-           "peak_mb": median(m["peak_mb"] for m in found["sapwood"])}
+    row = {
+        "seconds": median(m["seconds"] for m in found["sapwood"]),
+        "peak_mb": median(m["peak_mb"] for m in found["sapwood"]),
+    }
     if "torch" in found:
         row["torch_seconds"] = median(m["seconds"] for m in found["torch"])
         row["ratio"] = row["seconds"] / row["torch_seconds"]
@@ -82,8 +92,11 @@ def chains(libs: dict[str, Any], n: int) -> dict[str, Any]:
     row: dict[str, Any] = alone.ask("chain", "sapwood", str(n))
     if "torch" in libs:
         theirs = alone.ask("chain", "torch", str(n))
-        row |= {"torch_seconds": theirs["seconds"], "torch_rss_mb": theirs["rss_mb"],
-                "ratio": row["seconds"] / theirs["seconds"]}
+        row |= {
+            "torch_seconds": theirs["seconds"],
+            "torch_rss_mb": theirs["rss_mb"],
+            "ratio": row["seconds"] / theirs["seconds"],
+        }
     return row
 
 
@@ -106,28 +119,35 @@ def shown(seconds: float | None) -> str:
     """A time in the unit that fits."""
     if seconds is None:
         return ""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if abs(seconds) >= scale:
-            break
+    units = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+    unit, scale = next((u for u in units if abs(seconds) >= u[1]), units[-1])
     return f"{seconds / scale:.2f} {unit}"
 
 
 def markdown(results: dict[str, dict[str, Any]], machine: dict[str, str]) -> str:
     """The results as a table."""
-    lines = [f"{machine['cpu']}, Python {machine['python']}, NumPy {machine['numpy']}, PyTorch "
-             f"{machine['torch']}, {machine['threads']} thread(s); medians", "",
-             "| work | sapwood | PyTorch | ratio | 90 % interval | |", "|---|---|---|---|---|---|"]
+    lines = [
+        f"{machine['cpu']}, Python {machine['python']}, NumPy {machine['numpy']}, PyTorch "
+        f"{machine['torch']}, {machine['threads']} thread(s); medians",
+        "",
+        "| work | sapwood | PyTorch | ratio | 90 % interval | |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, row in results.items():
         interval = "{:.2f} - {:.2f}".format(*row["interval"]) if "interval" in row else ""
         extra = []
         if "over_numpy" in row:
             extra.append(f"{row['over_numpy'] * 1e6:.2f} us over NumPy")
         if "rss_mb" in row:
-            extra.append(f"{row['rss_mb']:.0f} MB" + (
-                f" against {row['torch_rss_mb']:.0f} MB" if "torch_rss_mb" in row else ""))
+            extra.append(
+                f"{row['rss_mb']:.0f} MB"
+                + (f" against {row['torch_rss_mb']:.0f} MB" if "torch_rss_mb" in row else "")
+            )
         rate = f"{row['ratio']:.2f}" if "ratio" in row else ""
-        lines.append(f"| {name} | {shown(row['seconds'])} | {shown(row.get('torch_seconds'))} | "
-                     f"{rate} | {interval} | {', '.join(extra)} |")
+        lines.append(
+            f"| {name} | {shown(row['seconds'])} | {shown(row.get('torch_seconds'))} | "
+            f"{rate} | {interval} | {', '.join(extra)} |"
+        )
     return "\n".join(lines)
 
 
@@ -140,8 +160,10 @@ def over_budget(results: dict[str, dict[str, Any]]) -> list[str]:
             key, limit, unit = ABSOLUTE[name]
         value = results[name][key]
         if value > limit * MARGIN:
-            wrong.append(f"{name}: {value:.3g} {unit}; the target is {limit:.3g}, the limit "
-                         f"{limit * MARGIN:.3g}")
+            wrong.append(
+                f"{name}: {value:.3g} {unit}; the target is {limit:.3g}, the limit "
+                f"{limit * MARGIN:.3g}"
+            )
     return wrong
 
 
@@ -155,8 +177,13 @@ def describe(libs: dict[str, Any]) -> dict[str, str]:
         names = [s for s in info.read_text().splitlines() if s.startswith("model name")]
         cpu = names[0].split(":")[1].strip() if names else cpu
     torch = libs["torch"].__version__ if "torch" in libs else "not installed"
-    return {"cpu": cpu, "python": platform.python_version(), "numpy": numpy.__version__,
-            "torch": torch, "threads": os.environ["OMP_NUM_THREADS"]}
+    return {
+        "cpu": cpu,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "torch": torch,
+        "threads": os.environ["OMP_NUM_THREADS"],
+    }
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import itertools
 import json
 import resource
 import subprocess
@@ -17,8 +18,9 @@ from typing import Any
 
 def ask(*args: str) -> dict[str, float]:
     """Run this module in a fresh process and return what it measured."""
-    done = subprocess.run([sys.executable, "-m", "bench.alone", *args], capture_output=True,
-                          text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.alone", *args], capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -52,8 +54,13 @@ def chain(name: str, n: int) -> dict[str, float]:
     times.append(perf_counter())
     del t
     times.append(perf_counter())
-    parts = dict(zip(("forward", "backward", "freeing"),
-                     (b - a for a, b in zip(times, times[1:], strict=False)), strict=True))
+    parts = dict(
+        zip(
+            ("forward", "backward", "freeing"),
+            (b - a for a, b in itertools.pairwise(times)),
+            strict=True,
+        )
+    )
     return {**parts, "seconds": times[-1] - times[0], "rss_mb": peak() - base}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,7 @@ def training(lib: Any) -> Callable[[], None]:
     x = lib.tensor(rng.normal(size=(64, SIZES[0])).astype("f4"))
     hot = lib.tensor(np.eye(SIZES[-1], dtype="f4")[rng.integers(0, SIZES[-1], 64)])
     weights, biases = [], []
-    for wide, narrow in zip(SIZES, SIZES[1:], strict=False):
+    for wide, narrow in itertools.pairwise(SIZES):
         w = rng.normal(size=(wide, narrow)) / wide**0.5
         weights.append(lib.tensor(w.astype("f4")).requires_grad_())
         biases.append(lib.zeros(narrow).requires_grad_())

@@ -115,13 +115,17 @@ class Golden:
             return None
         mine = run(case)
         text = compare("output", [t.array for t in mine.outputs], entry["outputs"], numbers)
-        if text is None and not same_value(json.loads(json.dumps(mine.others, default=repr)),
-                                           entry["others"]):
+        if text is None and not same_value(
+            json.loads(json.dumps(mine.others, default=repr)), entry["others"]
+        ):
             text = f"{mine.others}, expected {entry['others']}"
         if text is None and "grads" in entry and mine.differentiable:
             first = gradients(case, mine).first
-            pairs = [(g.array, e) for g, e in zip(first, entry["grads"], strict=True)
-                     if g is not None and e is not None]
+            pairs = [
+                (g.array, e)
+                for g, e in zip(first, entry["grads"], strict=True)
+                if g is not None and e is not None
+            ]
             text = compare("gradient", [a for a, _ in pairs], [e for _, e in pairs], numbers)
         return text
 

@@ -6,6 +6,7 @@ Prints, as JSON, the resident memory in KB after a warm-up and after each tenth 
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -19,8 +20,10 @@ import sapwood
 def parameters(*sizes: int) -> list[sapwood.Tensor]:
     """Weight matrices between layers of these sizes."""
     rng = np.random.default_rng(0)
-    return [sapwood.tensor(rng.normal(size=pair).astype("f4") / pair[0] ** 0.5, requires_grad=True)
-            for pair in zip(sizes, sizes[1:], strict=False)]
+    return [
+        sapwood.tensor(rng.normal(size=pair).astype("f4") / pair[0] ** 0.5, requires_grad=True)
+        for pair in itertools.pairwise(sizes)
+    ]
 
 
 def update(weights: list[sapwood.Tensor]) -> None:

@@ -111,6 +111,7 @@ def test_graph_as_data_and_text() -> None:
 
 def test_time_is_linear() -> None:
     """Ten times as long takes about ten times as long."""
+
     def best(n: int) -> float:
         times = []
         for _ in range(3):
@@ -154,8 +155,13 @@ print(json.dumps(found))
 
 @pytest.mark.slow
 def test_a_million() -> None:
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(LONG)], capture_output=True,
-                          text=True, check=False, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(LONG)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found = {int(n): v for n, v in json.loads(done.stdout).items()}
     (time5, _), (time6, memory6) = found[100_000], found[1_000_000]
@@ -167,6 +173,11 @@ def test_a_million() -> None:
 def test_the_graph_of_a_million() -> None:
     if not callable(getattr(sapwood, "graph", None)):
         pytest.skip("sapwood.graph does not exist yet")
-    done = subprocess.run([sys.executable, "-c", LONG, "graph"], capture_output=True, text=True,
-                          check=False, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "-c", LONG, "graph"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -48,7 +48,7 @@ def test_as_torch(expression: str, torch: Any) -> None:
         (lambda: sapwood.zeros(2, -1), RuntimeError, r"negative dimension -1: \[2, -1\]"),
         (lambda: sapwood.zeros(2.5), TypeError, "must be tuple of ints, not float"),
         (lambda: sapwood.arange(3, 1), RuntimeError, "inconsistent with step sign"),
-        (lambda: sapwood.from_numpy(np.arange(3)[::-1]), ValueError, "stride .* is negative"),
+        (lambda: sapwood.from_numpy(np.arange(3)[::-1]), ValueError, r"stride .* is negative"),
         (lambda: sapwood.from_numpy([1]), TypeError, r"expected np.ndarray \(got list\)"),
         (lambda: sapwood.device("cuda"), RuntimeError, "the only one is 'cpu'"),
         (lambda: sapwood.ones(1, device="gpu"), RuntimeError, "Expected one of cpu, cuda"),
@@ -85,6 +85,13 @@ def test_memory_is_shared_where_it_should_be() -> None:
         sapwood.ones(1, requires_grad=True).__dlpack__()
 
 
+def test_read_only_memory_stays_as_it_is() -> None:
+    t = sapwood.frombuffer(bytes(4), dtype=sapwood.uint8)
+    with pytest.raises(RuntimeError, match=r"read-only .*test_creation.py"):
+        t.random_()
+    assert t._version == 0
+
+
 def test_dlpack_with_torch(torch: Any) -> None:
     theirs = torch.ones(3)
     sapwood.from_dlpack(theirs).uniform_()
@@ -99,7 +106,7 @@ def test_a_tensor_of_a_tensor_warns_and_says_why_it_has_no_graph() -> None:
     with pytest.warns(UserWarning, match="To copy construct from a tensor"):
         y = sapwood.tensor(x)
     assert not y.requires_grad
-    with pytest.raises(RuntimeError, match="tensor at .*test_creation.py"):
+    with pytest.raises(RuntimeError, match=r"tensor at .*test_creation.py"):
         y.backward()
     assert sapwood.tensor([x]).cuts[0][0] == "tensor"
 

@@ -23,8 +23,13 @@ pytestmark = pytest.mark.skipif(
 
 def growth(name: str, steps: int) -> int:
     """KB that resident memory grew by after the warm-up: the least of the later readings."""
-    done = subprocess.run([sys.executable, str(PROGRAM), name, str(steps)], capture_output=True,
-                          text=True, check=False, timeout=600)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), name, str(steps)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout)["resident"]
     print(f"{name}, {steps} steps: {found} KB")

@@ -13,7 +13,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # belongs to its longest prefix here; the empty one stands for all public modules.
 ORDER = [
     "errors _core.mode _core.dtype _core.where _core.quiet data",
-    "_core.op _core.node",
+    "_core.op _core.node _core.seal",
     "_core",  # door, memory, tensor, graph, and what helps them
     "_core.reverse",
     "_core.composite",

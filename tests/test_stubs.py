@@ -21,8 +21,12 @@ sapwood.exp(t, no_such_argument=1)
 
 
 def test_stubs_are_up_to_date() -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "tools" / "make_stubs.py"), "--check"],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "make_stubs.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -34,10 +38,24 @@ def mypy(path: Path) -> list[str]:
     """What mypy says about a file."""
     pytest.importorskip("mypy")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--no-error-summary", "--config-file",
-         str(ROOT / "pyproject.toml"), "--follow-imports=silent", "--strict",
-         "--cache-dir", str(ROOT / ".mypy_cache"), str(path)],
-        capture_output=True, text=True, check=False, cwd=ROOT / "src")
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--no-error-summary",
+            "--config-file",
+            str(ROOT / "pyproject.toml"),
+            "--follow-imports=silent",
+            "--strict",
+            "--cache-dir",
+            str(ROOT / ".mypy_cache"),
+            str(path),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT / "src",
+    )
     assert not done.stderr, done.stderr
     return done.stdout.splitlines()
 

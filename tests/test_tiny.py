@@ -168,6 +168,7 @@ def test_numpy_and_back() -> None:
 
 
 def test_command_line() -> None:
-    done = subprocess.run([sys.executable, "-m", "sapwood", "info"], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "sapwood", "info"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and "NumPy" in done.stdout, done.stderr

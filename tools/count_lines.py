@@ -34,10 +34,11 @@ def code_lines(source: str) -> int:
         if token.type not in LAYOUT:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.body and ast.get_docstring(node, clean=False) is not None:
-                text = node.body[0]
-                lines.difference_update(range(text.lineno, (text.end_lineno or 0) + 1))
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if ast.get_docstring(node, clean=False) is not None:
+            text = node.body[0]
+            lines.difference_update(range(text.lineno, (text.end_lineno or 0) + 1))
     return len(lines)
 
 

@@ -28,8 +28,13 @@ WIDTH = 100
 OPERAND = "_Operand"
 ALIAS = "_Operand: TypeAlias = Tensor | _complex | np.ndarray | np.generic\n"
 BY_NAME = {
-    "keepdim": "_bool", "dtype": "_dtype | None", "out": "Tensor | None", "inplace": "_bool",
-    "dim": "Any", "alpha": "_complex", "self": "",
+    "keepdim": "_bool",
+    "dtype": "_dtype | None",
+    "out": "Tensor | None",
+    "inplace": "_bool",
+    "dim": "Any",
+    "alpha": "_complex",
+    "self": "",
 }
 
 
@@ -41,8 +46,11 @@ class Imports:
     """
 
     def __init__(self) -> None:
-        self.lines = {"from builtins import complex as _complex", "import numpy as np",
-                      "from typing import TypeAlias"}
+        self.lines = {
+            "from builtins import complex as _complex",
+            "import numpy as np",
+            "from typing import TypeAlias",
+        }
         self.tensor = "from sapwood._core.tensor import Tensor"
 
     def type(self, found: Any) -> str:
@@ -106,8 +114,9 @@ class Imports:
             return f"[{', '.join(self.expression(part, space) for part in node.elts)}]"
         found = eval(ast.unparse(node), {**vars(sapwood), **vars(builtins), **space})
         if isinstance(found, types.GenericAlias):
-            return self.annotation(repr(found), {"numpy": sys.modules["numpy"],
-                                                 "typing": sys.modules["typing"]})
+            return self.annotation(
+                repr(found), {"numpy": sys.modules["numpy"], "typing": sys.modules["typing"]}
+            )
         return self.type(found)
 
 
@@ -122,7 +131,7 @@ def signature(fn: Callable) -> inspect.Signature | None:
 def of_text(sig: str) -> inspect.Signature:
     """The signature that a record gives as text."""
     space: dict[str, Any] = {}
-    exec(f"def f({sig}): ...", dict(vars(sapwood)), space)
+    exec(f"def f({sig}): ...", dict(vars(sapwood)), space)  # noqa: S102 (the table's own text)
     return inspect.signature(space["f"])
 
 
@@ -153,7 +162,7 @@ def by_default(value: Any) -> str:
 
 def parameter(p: inspect.Parameter, kind: str) -> str:
     """`name: kind = default`."""
-    star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+    star = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
     text = f"{star}{p.name}: {kind}"
     if p.default is p.empty:
         return text
@@ -213,8 +222,9 @@ def function_stub(name: str, fn: Callable, imports: Imports, *, method: bool) ->
         sig = signature(fn)
         space = getattr(inspect.unwrap(fn), "__globals__", {})
         returned = imports.annotation(sig.return_annotation if sig else Any, space)
-        return define(name, parameters_of_function(fn, imports, method=method), returned,
-                      indent=indent)
+        return define(
+            name, parameters_of_function(fn, imports, method=method), returned, indent=indent
+        )
     if name.startswith("__"):
         other = [f"other: {imports.text(OPERAND)}"] if len(op.args) == 2 else []
         return define(name, ["self", *other], results_of_op(op, imports), indent=indent)
@@ -236,8 +246,13 @@ def own_names() -> set[str]:
         elif isinstance(n, ast.Assign):
             names |= {t.id for t in n.targets if isinstance(t, ast.Name)}
     return names | {
-        "__module__", "__doc__", "__annotations__", "__static_attributes__", "__firstlineno__",
-        *tensor.Tensor.__slots__}
+        "__module__",
+        "__doc__",
+        "__annotations__",
+        "__static_attributes__",
+        "__firstlineno__",
+        *tensor.Tensor.__slots__,
+    }
 
 
 def methods() -> str:
@@ -252,7 +267,10 @@ def methods() -> str:
             kind = imports.annotation(sig.return_annotation if sig else Any, space)
             lines += ["    @property", define(name, ["self"], kind, indent="    ")]
             if value.fset is not None:
-                lines += [f"    @{name}.setter", f"    def {name}(self, value: {kind}) -> None: ..."]
+                lines += [
+                    f"    @{name}.setter",
+                    f"    def {name}(self, value: {kind}) -> None: ...",
+                ]
         elif isinstance(value, (staticmethod, classmethod)) or not callable(value):
             lines.append(f"    {name}: {imports.type(Any)}")
         else:
@@ -323,8 +341,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
     check = parser.parse_args().check
-    old = [path for path, text in files().items()
-           if not path.exists() or path.read_text(encoding="utf-8") != text]
+    old = [
+        path
+        for path, text in files().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     for path in old:
         if check:
             print(f"{path.relative_to(PACKAGE.parent)} is out of date: run tools/make_stubs.py")

@@ -114,7 +114,8 @@ FITS = [
 def main() -> None:
     """Print the module."""
     write = sys.stdout.write
-    write('"""Coefficients of special.py, lowest power first. Made by tools/special_constants.py."""\n')
+    write('"""Coefficients of special.py, lowest power first; made by '
+          'tools/special_constants.py."""\n')
     for name, text, f, low, high in FITS:
         middle, half = (mp.mpf(low) + high) / 2, (mp.mpf(high) - low) / 2
         found, amplification = fitted(f, low, high)

@@ -7,7 +7,6 @@ changed to one whose `__getattr__` names what is missing. The real torch is neve
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-import sapwood
+from sapwood._names import missing
 
 
 def install() -> None:
@@ -98,21 +97,3 @@ class Loader(abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Nothing is left to run; put the spec back."""
         module.__spec__ = self.spec
-
-
-def missing(module: ModuleType, name: str) -> str:
-    """`sapwood has no torch.X yet`, with the nearest names."""
-    title = "torch" + module.__name__.removeprefix("sapwood")
-    message = f"sapwood has no {title}.{name} yet"
-    near = [] if name.startswith("__") else difflib.get_close_matches(name, names(module), 3, 0.6)
-    if near:
-        message += "; nearest: " + ", ".join(f"{title}.{found}" for found in near)
-    return message
-
-
-def names(module: ModuleType) -> list[str]:
-    """What a module offers to scripts."""
-    return [name for name in vars(module) if not name.startswith("_")]
-
-
-assert sapwood  # the package is complete before any of its modules is adopted

@@ -37,11 +37,11 @@ def primitive(
     name: str, spec: str, *, kind: str, run: Callable, grad: dict[str, Callable],
     sig: str | None = None, method_sig: str | None = None, bind: Callable | None = None,
     dtype: str | None = None, out: str | None = None, alias: bool | None = None,
-    view: bool = False, title: Any = None, saved: dict[str, str] | None = None,
+    view: bool = False, title: Any = None, saved: dict[str, Any] | None = None,
     add_into: Callable | None = None, in_place: bool | str | None = None, doc: str = "",
     check: Callable | None = None,
     source: str = "", weak: bool = False, planner: Any = None, prologue: str = "", env: dict[str, Any] | None = None,
-) -> Callable:
+) -> Any:
     """Put one operation into the table and return its door (the public function).
 
     name    the function's name; the node is called <Name>Backward0 unless `title` says otherwise
@@ -58,7 +58,7 @@ def primitive(
     alias   results or gradients may share memory with operands
     view    results that share memory with the first operand are views of it
     title   node name, or a function of the node
-    saved   PyTorch's names of saved values where they differ: {"exponent": "y"}
+    saved   PyTorch's names of saved values where they differ: {"exponent": "y"}; or a constant
     add_into  add_into(buffer, g, *attributes): adds the gradient of x into a region of a buffer
     in_place  whether `name_` exists (default: for MAP), or the name of the in-place method where
             that is all there is
@@ -250,8 +250,10 @@ class Writer:
 
     def combinations(self) -> list[set[int]]:
         """Which operands are numbers, per block."""
-        if self.op.kind != MAP or len(self.op.args) != 2 or self.op.dtype == "keep":
+        if self.op.kind != MAP or len(self.op.args) not in (2, 3) or self.op.dtype == "keep":
             return [set()]
+        if len(self.op.args) == 3:  # where(c, x, 0), lerp(x, y, 0.5)
+            return [set(), {2}, {1}]
         if self.style == "reflected":
             return [{0}]
         return [set(), {1}]

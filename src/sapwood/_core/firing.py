@@ -30,7 +30,7 @@ class Firing:
 
     def before(self, node: Node, g: Any, *, owned: bool) -> tuple[Any, bool]:
         """Tensor hooks in order of registration, then the stores of retain_grad."""
-        hooks = node.hooks
+        hooks = node.own_hooks()
         if node.op.out:
             g = g or [None] * len(node.op.out)
             for port, fns in sorted(hooks.tensor.items()):
@@ -117,7 +117,7 @@ class Firing:
         """Node pre-hooks: each may replace the tuple of output gradients."""
         parts = g if node.op.out else (g,)
         shown = tuple(self.show(p) for p in parts)
-        for fn in tuple(node.hooks.pre.values()):
+        for fn in tuple(node.own_hooks().pre.values()):
             out = self.call(fn, shown)
             if out is None:
                 continue
@@ -132,7 +132,7 @@ class Firing:
         """Node hooks: each may replace the tuple of input gradients."""
         parts = g if node.op.out else (g,)
         outs = tuple(self.show(p) for p in parts)
-        ins = []
+        ins: list[Any] = []
         for k, r in enumerate(results):
             inp = node.inputs[k]
             if r is None or inp is None:
@@ -141,7 +141,7 @@ class Firing:
                 meta = inp.output_meta(node.ports[k])
                 ins.append(self.show(self.way.fit(r, meta.shape, meta.dtype)))
         shown = tuple(ins)
-        for fn in tuple(node.hooks.post.values()):
+        for fn in tuple(node.own_hooks().post.values()):
             out = self.call(fn, shown, outs)
             if out is not None:
                 if not isinstance(out, tuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sapwood._core import where
 from sapwood._core.mode import MODE
 
 
@@ -20,7 +21,7 @@ class Inside(str):
 
     def __init__(self, _: str) -> None:
         self.written: list[Any] = []  # versions of tensors that such values were written into
-        self.left = False  # such values went to NumPy, and may have come back
+        self.left: tuple | None = None  # the line where such values went to NumPy, if any did
 
     __eq__ = object.__eq__  # two runs of one forward are two
     __hash__ = object.__hash__
@@ -35,7 +36,7 @@ def hides(t: Any, inside: Inside) -> bool:
     """Whether a tensor was computed, in this run, from something that requires grad."""
     if made_inside(t.cuts, inside) or any(version is t.version for version in inside.written):
         return True
-    return inside.left and t.cuts is None
+    return inside.left is not None and t.cuts is None  # it may have come back from there
 
 
 def apart(cuts: tuple | None) -> tuple | None:
@@ -56,4 +57,4 @@ def left(t: Any) -> None:
     """The values of `t` went to NumPy."""
     inside = MODE.get().why
     if type(inside) is Inside and (t.node is not None or made_inside(t.cuts, inside)):
-        inside.left = True
+        inside.left = where.user_site()

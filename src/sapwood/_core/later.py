@@ -7,12 +7,15 @@ a function that knows how to become itself. It stays the same object: only its c
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from sys import _getframe
 from types import FunctionType
 from typing import Any
 
 from sapwood._core.mode import MODE
+
+ONE = threading.RLock()  # one thread writes; the others wait, and find it written
 
 
 def unwritten(*args: Any, **kwargs: Any) -> Any:
@@ -25,9 +28,11 @@ def later(name: str, write: Callable[[dict], Callable]) -> FunctionType:
 
     def begin(args: tuple, kwargs: dict) -> Any:
         """Write the code, then do the call for the caller of the entry."""
-        written: Any = write(space)
-        fn.__defaults__, fn.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
-        fn.__code__ = written.__code__
+        with ONE:
+            if fn.__code__ is unwritten.__code__:
+                written: Any = write(space)
+                fn.__defaults__, fn.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
+                fn.__code__ = written.__code__
         mode, frame = MODE.get(), _getframe(2)
         if mode.site is not None:
             return fn(*args, **kwargs)

@@ -135,11 +135,16 @@ def check_write(t: Any, op: str, *, graph: bool) -> None:
         if t.view_kind is not None and (t.node is not None or graph):
             raise refused_view(t, op)
     a = t.array
-    if any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+    if a.size and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation. "
             f"[{op}] at {where.here()}"
+        )
+    if not a.flags.writeable:
+        raise RuntimeError(
+            "this tensor shares the memory of a read-only NumPy array or buffer: clone() it before "
+            f"writing in place. [{op}] at {where.here()}"
         )
 
 

@@ -11,6 +11,7 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sapwood import errors
@@ -218,6 +219,8 @@ class Node:
 
     def saved_attribute(self, key: str) -> Any:
         """What `_saved_<name>` gives: an attribute, or a saved value; None where not needed."""
+        if not isinstance(key, str):  # a constant of the record
+            return key
         op = self.op
         if key in op.attrs:
             return self.attrs[op.attrs.index(key)]
@@ -273,6 +276,11 @@ def describe(value: Any, source: Node | None, port: int) -> str:
     return text + (f" ({found.name})" if found and found.name else "")
 
 
+def read_saved(node: Node, key: str) -> Any:
+    """The getter behind `_saved_*`."""
+    return node.saved_attribute(key)
+
+
 def saved_properties(op: Op) -> dict[str, property]:
     """`_saved_self`, `_saved_other`, `_saved_result`, ... of an op's node class.
 
@@ -287,8 +295,8 @@ def saved_properties(op: Op) -> dict[str, property]:
     names |= op.saved_names or {}
     known = (*op.args, *op.attrs, *op.outputs)
     return {
-        f"_saved_{theirs}": property(lambda node, key=ours: node.saved_attribute(key))
-        for theirs, ours in names.items() if ours in known
+        f"_saved_{theirs}": property(partial(read_saved, key=ours))
+        for theirs, ours in names.items() if ours in known or not isinstance(ours, str)
     }
 
 

@@ -42,7 +42,7 @@ class InferenceVersion(Version):
     __slots__ = ()
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Refused: nothing of inference mode may enter a graph."""
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please make a clone to use in "

@@ -18,7 +18,7 @@ try:
     restore = _extobj_contextvar.reset
     current = _extobj_contextvar.get
 except ImportError:  # pragma: no cover - a NumPy with another inside
-    IGNORE = {"all": "ignore"}
+    IGNORE = {"all": "ignore"}  # type: ignore[assignment]
 
     current = np.geterr
 

@@ -101,14 +101,12 @@ class Pass(Firing):
         """Deliver the seeds and run every node that is needed, newest first."""
         if not (self.targets or Hooks.used):  # no user code inside
             self.sweep(roots)
-            self.finish()
             return
         self.discover([node for node, _, _ in roots])
         outer = CURRENT.get()
         try:
             CURRENT.set(self)
             self.sweep(roots)
-            self.finish()
         finally:
             CURRENT.set(outer)
 
@@ -126,6 +124,7 @@ class Pass(Firing):
             self.loop(heap)
             for leaf in self.late:
                 self.leaf(leaf)
+            self.finish()
         finally:
             silence(self.user_state)
 
@@ -136,7 +135,7 @@ class Pass(Firing):
         if self.done:
             self.release(self.done)
         for callback in self.callbacks:
-            callback()
+            self.call(callback)
 
     def ready(self, node: Node, heap: list) -> None:
         """A node all of whose gradients arrived: leaves at once, others newest first."""
@@ -284,7 +283,8 @@ class Pass(Firing):
                 self.ready(inp, heap)
         elif inp not in self.owned:
             buffer = np.array(buffer)
-        node.op.add_into(buffer, g, *node.attrs)
+        add_into: Any = node.op.add_into
+        add_into(buffer, g, *node.attrs)
         self.live[inp] = buffer
         self.owned.add(inp)
         return True

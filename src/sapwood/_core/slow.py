@@ -50,11 +50,12 @@ def general(op: Op, xs: Any, attrs: tuple, site: tuple) -> Any:
         raise explain(op, e, xs, attrs, site) from None
     results = results if op.out else (results,)
     low = common in dt.LOW and op.kind in COMPUTES
+    arrays_dtype = dt.numpy_of(common) if common is not None else None
     arrays = []
     for r in results:
         a = r if type(r) is np.ndarray else np.asarray(r)
         if low and a.dtype == dt.F32:
-            a = a.astype(dt.numpy_of(common))
+            a = a.astype(arrays_dtype)
         arrays.append(a)
     saved_from = values if low else ready
     tensors = finish(op, xs, saved_from, arrays, attrs, mode, site, low=low)
@@ -77,10 +78,10 @@ def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> 
         node.code, node.lasti = mode.site or site
         node.scope, node.seq, node.hooks = mode.scope, next_seq(), None
         node.plan = op.plan(1)
-        node.saved = save(op, node.plan, (x,), [x.array], [r], [t]) if node.plan.saves else ()
+        node.saved = save(op, node.plan, [x], [x.array], [r], [t]) if node.plan.saves else ()
         t.node = node
     else:
-        t.cuts = why_cut(op, (x,), x.node is not None, mode, mode.site or site, [t])
+        t.cuts = why_cut(op, [x], x.node is not None, mode, mode.site or site, [t])
     if shares(r, x.array):
         attach_view(t, x, (op, attrs), None if mode.grad else NO_GRAD)
     return t
@@ -88,6 +89,9 @@ def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> 
 
 def run_raw(op: Op, xs: Any, attrs: tuple) -> Any:
     """The operation on arrays and numbers only; always arrays out (NumPy gives scalars for 0-d)."""
+    if xs and NUMBERS.issuperset(map(type, xs)):
+        raise TypeError(f"{op.name}(): argument 'input' (position 1) must be Tensor, not "
+                        f"{type(next(iter(xs))).__name__}")
     xs = [x.item() if isinstance(x, np.generic) and x.dtype.kind != "V" else x for x in xs]
     results = quiet(op, xs, attrs)
     if op.out:
@@ -110,8 +114,9 @@ def operand(op: Op, x: Any, site: tuple) -> Any:
         return plain(dt.canonical(x))
     if isinstance(x, Tensor):
         return x
+    name = op.name.strip("_")
     raise TypeError(
-        f"{op.name}(): argument must be Tensor, not {t.__name__}. [{op.name}] takes tensors and "
+        f"{name}(): argument must be Tensor, not {t.__name__}. [{name}] takes tensors and "
         f"numbers, got {x!r:.60} at {where.at(*site)}"
     )
 
@@ -125,7 +130,7 @@ def promote(op: Op, xs: list, values: list) -> tuple[list, dt.dtype | None]:
     first = next(x for x in xs if type(x) in KINDS)
     if word == "keep":
         common = dt.of(first.array.dtype)
-        chosen = range(len(xs))
+        chosen = list(range(len(xs)))
     else:
         args = op.args if not op.variadic else None
         chosen = [i for i in range(len(xs)) if args is None or not names or args[i] in names]
@@ -149,7 +154,7 @@ def promote(op: Op, xs: list, values: list) -> tuple[list, dt.dtype | None]:
     return ready, common
 
 
-def weak_number(v: Any, target: np.dtype) -> Any:
+def weak_number(v: Any, target: Any) -> Any:
     """A Python number as NumPy should see it next to arrays of `target`."""
     if target.kind == "b" or (target.kind in "iu" and not isinstance(v, bool)):
         return np.asarray(v).astype(target)  # wraps as PyTorch does, where NumPy would refuse
@@ -160,7 +165,9 @@ def weak_number(v: Any, target: np.dtype) -> Any:
 
 def common_dtype(xs: list) -> dt.dtype:
     """PyTorch's result_type of tensors and numbers."""
-    dims, zeros, numbers = [], [], []
+    dims: list[dt.dtype] = []
+    zeros: list[dt.dtype] = []
+    numbers: list[dt.dtype] = []
     for x in xs:
         if type(x) in KINDS:
             (dims if x.array.ndim else zeros).append(dt.of(x.array.dtype))
@@ -281,22 +288,23 @@ def why_cut(
 
 def explain(op: Op, e: Exception, xs: Any, attrs: tuple, site: tuple) -> Exception:
     """PyTorch's words, the operands and the user's line for an error that NumPy raised."""
-    at = where.at(*site)
+    at, name = where.at(*site), op.name.strip("_")
     if isinstance(e, (errors.ShapeError, errors.GraphError, errors.DtypeError)):
         return e
     shapes = [x.array.shape for x in xs if type(x) in KINDS]
     text = str(e)
     if isinstance(e, ValueError) and "broadcast" in text and op.kind == MAP:
-        return errors.bad_broadcast(op.name, shapes, at)
-    if isinstance(e, TypeError) and "not supported for the input types" in text:
+        return errors.bad_broadcast(name, shapes, at)
+    if isinstance(e, TypeError) and (
+            "not supported for the input types" in text or "not contain a loop" in text):
         title = common_dtype([x for x in xs if type(x) in KINDS]).title
-        e = NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{title}'")
+        e = NotImplementedError(f"\"{name}_cpu\" not implemented for '{title}'")
         text = str(e)
     given = ", ".join(
         f"{dt.of(x.array.dtype).name}{errors.shape_text(x.array.shape)}" if type(x) in KINDS
         else f"{x!r:.40}" for x in xs
     )
-    what = f"{text} [{op.name}] got ({given}){f' with {attrs}' if attrs else ''} at {at}"
+    what = f"{text} [{name}] got ({given}){f' with {attrs}' if attrs else ''} at {at}"
     kind = type(e)
     if kind in (ValueError, np.exceptions.AxisError):
         kind = RuntimeError if not isinstance(e, IndexError) else IndexError

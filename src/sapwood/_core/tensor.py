@@ -7,7 +7,6 @@ file owns state: gradients, flags, hooks, versions, copies.
 
 from __future__ import annotations
 
-import copyreg
 import warnings
 import weakref
 from collections.abc import Callable
@@ -378,12 +377,11 @@ class Tensor:
 
 def rebuild(cls: type, array: np.ndarray, requires_grad: bool) -> Tensor:  # noqa: FBT001
     """Unpickle a leaf."""
-    t = new(cls)
+    t: Tensor = new(cls)
     init(t, dt.canonical(array))
     return t.requires_grad_() if requires_grad else t
 
 
-copyreg.constructor(rebuild)
 KINDS: set[type] = {Tensor}  # the exact types that doors accept; nn adds Parameter
 
 

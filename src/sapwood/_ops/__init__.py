@@ -28,4 +28,4 @@ def load() -> dict[str, Any]:
     overlay.connect(TABLE["add"].door)
     attach.attach()
     doors = {name: op.door for name, op in TABLE.items() if not name.startswith("_")}
-    return doors | FUNCTIONS | NAMES
+    return doors | FUNCTIONS | NAMES | attach.in_place_functions()

@@ -88,34 +88,37 @@ def number(value: Any, name: str, what: str) -> Any:
     )
 
 
-LIMITED = {"float32": float(np.finfo("f4").max), "float64": math.inf}
+FLOAT32_MAX = float(np.finfo("f4").max)
 
 
 def fits(value: Any, kind: dt.dtype, name: str) -> Any:
-    """The number as the dtype holds it, or PyTorch's overflow error."""
-    overflow = RuntimeError(
-        f"value cannot be converted to type {kind.name} without overflow: {value!r} in {name}() "
-        f"at {where.here()}"
-    )
+    """The number as an array of the dtype can be filled with it, or PyTorch's overflow error."""
     if isinstance(value, complex) and not kind.is_complex and kind is not dt.bool_:
         if value.imag:
-            raise overflow
+            raise no_room(value, kind, name)
         value = value.real
     if kind is dt.bool_:
         return bool(value)
     if kind.category == dt.INT:
         if isinstance(value, float):
             if not math.isfinite(value):
-                raise overflow
+                raise no_room(value, kind, name)
             value = int(value)
         least, most = integer_range(kind)
         if not least <= value <= most:
-            raise overflow
-        return np.asarray(value % 2 ** (8 * kind.itemsize), f"u{kind.itemsize}").view(kind.np)
-    limit = LIMITED.get(kind.name)
-    if limit is not None and abs(float(value)) > limit and math.isfinite(value):
-        raise overflow
+            raise no_room(value, kind, name)
+        return value + most + 1 if value < 0 and not kind.is_signed else value
+    if kind is dt.float32 and abs(value) > FLOAT32_MAX and math.isfinite(value):
+        raise no_room(value, kind, name)
     return value
+
+
+def no_room(x: Any, kind: dt.dtype, name: str) -> RuntimeError:
+    """The error for a number that a dtype does not hold."""
+    return RuntimeError(
+        f"value cannot be converted to type {kind.name} without overflow: {x} in {name}() at "
+        f"{where.here()}"
+    )
 
 
 def integer_range(kind: dt.dtype) -> tuple[int, int]:

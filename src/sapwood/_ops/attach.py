@@ -27,6 +27,20 @@ IN_PLACE = {  # x += y
     "irshift": "bitwise_right_shift_",
 }
 
+IN_PLACE_FUNCTIONS = (  # these exist as functions, too: relu_(x)
+    "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
+    "atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ detach_ "
+    "erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ gcd_ lcm_ ldexp_ log10_ log1p_ log2_ "
+    "log_ logit_ nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ "
+    "sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_ zero_ "
+)
+
+
+def in_place_functions() -> dict[str, Any]:
+    """The in-place methods that are functions of the package as well."""
+    names = (name for name in IN_PLACE_FUNCTIONS.split() if hasattr(Tensor, name))
+    return {name: getattr(Tensor, name) for name in names}
+
 
 def attach() -> None:
     """Give Tensor everything that the table and the functions offer."""
@@ -50,7 +64,8 @@ def attach() -> None:
         if name in TABLE:
             put(f"__{dunder}__", make_entry(TABLE[name], "dunder", f"__{dunder}__"))
             if dunder in REFLECTED:
-                put(f"__r{dunder}__", make_entry(TABLE[REFLECTED[dunder]], "dunder", f"__r{dunder}__"))
+                twin = TABLE[REFLECTED[dunder]]
+                put(f"__r{dunder}__", make_entry(twin, "dunder", f"__r{dunder}__"))
             elif dunder in BINARY:
                 put(f"__r{dunder}__", make_entry(TABLE[name], "reflected", f"__r{dunder}__"))
     for dunder, name in IN_PLACE.items():

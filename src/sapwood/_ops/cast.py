@@ -41,7 +41,8 @@ def converted(x: Tensor, kind: dt.dtype, *, copy: bool = False) -> Tensor:
 
 def wrong_arguments(args: tuple, kwargs: dict) -> TypeError:
     """The error for arguments that `to` has no meaning for."""
-    given = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={v!r}" for k, v in kwargs.items())])
+    names = [type(a).__name__ for a in args]
+    given = ", ".join([*names, *(f"{k}={v!r}" for k, v in kwargs.items())])
     return TypeError(
         f"to() received an invalid combination of arguments - got ({given}), but expected one of: "
         "(device, dtype, non_blocking, copy), (dtype, non_blocking, copy), (other, non_blocking, "

@@ -85,7 +85,8 @@ logical_not = primitive("logical_not", "x", kind=MAP, run=np.logical_not, grad={
 
 def bits(name: str, spec: str, run: Callable, doc: str, letters: str = "bi") -> Callable:
     """The record of an operation on integers (and, mostly, booleans)."""
-    return primitive(name, spec, kind=MAP, run=run, grad={}, doc=doc, check=only(name, letters))
+    short = {"bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift"}.get(name, name)
+    return primitive(name, spec, kind=MAP, run=run, grad={}, doc=doc, check=only(short, letters))
 
 
 def shift_left(x: np.ndarray, y: np.ndarray) -> np.ndarray:

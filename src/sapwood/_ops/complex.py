@@ -85,9 +85,10 @@ def refuse_single(x: Any) -> tuple:
     return ()
 
 
-pairs = primitive("_pairs", "x", kind=MOVE, run=pairs_run, dtype="keep", title="ViewAsComplexBackward0",
-                  grad=dict(x=lambda g: view_as_real(g)),
-                  doc="Pairs along the last dimension as complex numbers.")
+pairs = primitive(
+    "_pairs", "x", kind=MOVE, run=pairs_run, dtype="keep", title="ViewAsComplexBackward0",
+    grad=dict(x=lambda g: view_as_real(g)),
+    doc="Pairs along the last dimension as complex numbers.")
 view_as_real = primitive(
     "view_as_real", "x", kind=MOVE, run=parts_run, dtype="keep", view=True, bind=refuse_real,
     grad=dict(x=lambda g: pairs(g)), doc="A real view: a last dimension of size 2 for the parts.")
@@ -165,10 +166,18 @@ complex_ = primitive(
     doc="The complex tensor with these parts.")
 
 
-@function_only
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
-    """The complex tensor with this absolute value and angle."""
-    return complex_(abs * TABLE["cos"].door(angle), abs * TABLE["sin"].door(angle))
+def turn(g: Any, y: Any, *, across: bool) -> Any:
+    """The part of g along the direction y, or across it (a quarter turn further)."""
+    cos, sin = TABLE["cos"].door(y), TABLE["sin"].door(y)
+    return imag(g) * cos - real(g) * sin if across else real(g) * cos + imag(g) * sin
+
+
+polar = primitive(
+    "polar", "x y", kind=MAP, run=lambda x, y: join_run(x * np.cos(y), x * np.sin(y)),
+    sig="abs, angle", bind=same_floats, in_place=False,
+    grad=dict(x=lambda g, y: turn(g, y, across=False),
+              y=lambda g, x, y: x * turn(g, y, across=True)),
+    doc="The complex tensor with this absolute value and angle.")
 
 
 def angle_run(x: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from sapwood._core import where
 from sapwood._core.border import FUNCTIONS, METHODS, NAMES, function_only
 from sapwood._core.mode import MODE
 from sapwood._core.tensor import Tensor, merge_cuts
-from sapwood._ops.arguments import integer_range, resolve
+from sapwood._ops.arguments import integer_range, no_room, resolve
 from sapwood._ops.make import Array, made
 
 NUMBERS = frozenset({bool, int, float, complex})
@@ -61,8 +61,8 @@ def flatten(data: Any, shape: list[int]) -> list:
                 )
             if len(row) != n:
                 raise ValueError(
-                    f"expected sequence of length {n} at dim {dim} (got {len(row)}): rows differ in "
-                    f"length, at {where.here()}"
+                    f"expected sequence of length {n} at dim {dim} (got {len(row)}): rows differ "
+                    f"in length, at {where.here()}"
                 )
             below.extend(row)
         rows = below
@@ -106,6 +106,8 @@ def element(x: Any) -> Any:
 
 def from_sequence(data: Any, kind: dt.dtype | None) -> Array:
     """An array from a number or nested sequences of numbers, arrays and 1-element tensors."""
+    if type(data) is float and (kind is None or kind.is_floating_point):
+        return as_floats(data, dt.numpy_of(kind or dt.default()))
     if isinstance(data, (list, tuple)) and data and all(type(x) is np.ndarray for x in data):
         return from_arrays(data, kind)
     shape = extents(data)
@@ -159,15 +161,8 @@ def numbers_to_array(flat: list, kind: dt.dtype) -> Array:
         ) from None
     least, most = integer_range(kind)
     if wide.size and not (wide.min() >= least and wide.max() <= most):
-        raise no_room(int(wide.max() if wide.max() > most else wide.min()), kind)
+        raise no_room(int(wide.max() if wide.max() > most else wide.min()), kind, "tensor")
     return wide.astype(target, copy=False)
-
-
-def no_room(x: Any, kind: dt.dtype) -> RuntimeError:
-    """The error for a number that an integer dtype does not hold."""
-    return RuntimeError(
-        f"value cannot be converted to type {kind.name} without overflow: {x} at {where.here()}"
-    )
 
 
 def as_unsigned(x: Any) -> int:
@@ -182,12 +177,12 @@ def as_unsigned(x: Any) -> int:
 def as_whole(x: Any, kind: dt.dtype) -> int:
     """A number rounded towards zero."""
     if x != x or x in (float("inf"), float("-inf")):
-        raise no_room(x, kind)
+        raise no_room(x, kind, "tensor")
     return int(x)
 
 
-def as_floats(flat: list, target: np.dtype) -> Array:
-    """Python numbers as floats: large integers too, values out of range as infinities."""
+def as_floats(flat: Any, target: np.dtype) -> Array:
+    """Numbers as floats: large integers too, values out of range as infinities."""
     wide = np.complex128 if target.kind == "c" else np.float64
     with np.errstate(all="ignore"):
         return np.array(flat, wide).astype(target, copy=False)

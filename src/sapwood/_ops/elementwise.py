@@ -16,11 +16,12 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core.border import METHODS, alias, border, function
 from sapwood._core.door import primitive
+from sapwood._core.mode import MODE
 from sapwood._core.op import MAP
 from sapwood._core.slow import common_dtype
 from sapwood._core.tensor import KINDS, Tensor
 from sapwood._ops.checks import no_derivative, only
-from sapwood._ops.compare import eq, ge, gt, isnan, le, logical_and, logical_or, lt, ne, where
+from sapwood._ops.compare import eq, ge, gt, isnan, le, logical_and, logical_or, lt, where
 from sapwood._ops.complex import real
 from sapwood._ops.rules import cj
 from sapwood._ops.unary import exp, exp2, log, neg, nothing
@@ -28,7 +29,7 @@ from sapwood._ops.unary import exp, exp2, log, neg, nothing
 NUMBERS = frozenset({int, float, bool, complex})
 
 
-def overload(name: str, plain: int, first: int | None = None, second: int | None = None) -> Callable:
+def overload(name: str, plain: int, first: int, second: int) -> Callable:
     """A node's name by which operand was a number: none, the first, the second."""
 
     def title(node: Any) -> str:
@@ -51,14 +52,14 @@ def check_alpha(x: Any, y: Any, alpha: Any) -> tuple:
         alpha = alpha.item() if hasattr(alpha, "item") else alpha
         if type(alpha) not in NUMBERS:
             raise TypeError(f"argument 'alpha' must be Number, not {type(alpha).__name__}")
-    array = x if isinstance(x, np.ndarray) else y
-    kind = array.dtype.kind
-    if isinstance(alpha, bool) and kind != "b":
+    highest = max(dt.of(v.dtype).category if isinstance(v, np.ndarray) else
+                  dt.of_number(v).category for v in (x, y))
+    if isinstance(alpha, bool) and highest > dt.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, complex) and kind != "c":
+    if isinstance(alpha, complex) and highest < dt.COMPLEX:
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number.")
-    if isinstance(alpha, float) and kind in "biu":
+    if isinstance(alpha, float) and highest < dt.FLOAT:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number.")
     return (alpha,)
@@ -66,8 +67,8 @@ def check_alpha(x: Any, y: Any, alpha: Any) -> tuple:
 
 def no_bool(common: dt.dtype, *values: Any) -> None:
     """Refuse to subtract booleans."""
-    kinds = [v.dtype.kind == "b" for v in values if isinstance(v, np.ndarray)]
-    if len(kinds) > 1 and all(kinds):
+    kinds = [isinstance(v, bool) or getattr(v, "dtype", None) == np.bool_ for v in values]
+    if all(kinds):
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
                            "Use the `^` or `logical_xor()` operator instead.")
     if any(kinds):
@@ -76,41 +77,46 @@ def no_bool(common: dt.dtype, *values: Any) -> None:
                            "operator instead.")
 
 
-def detour(record: Callable, attribute: str, unless: str, check: Callable) -> dict[str, Any]:
+def relay(frame: Any, door: Callable, *args: Any) -> Any:
+    """Call a door as if the caller of `frame`'s function had: with its line as the site."""
+    mode = MODE.get()
+    if mode.site is not None:
+        return door(*args)
+    MODE.set(mode.at((frame.f_code, frame.f_lasti)))
+    try:
+        return door(*args)
+    finally:
+        MODE.set(mode)
+
+
+def detour(record: Callable, attribute: str, unless: str) -> dict[str, Any]:
     """Fields of a record: send calls with a rare attribute to a record of its own.
 
     So the usual call has nothing to do with alpha= or rounding_mode=.
     """
-    text = f"""
-if not ({unless}):
-    f = getframe(1)
-    xs = (input, other)
-    try:
-        attrs = CHECK(*[q.array if type(q) in KINDS else q for q in xs], {attribute})
-    except Exception as e:
-        raise explain(OP, e, xs, (), MODE().site or (f.f_code, f.f_lasti)) from None
-    return general(DETOUR, xs, attrs, (f.f_code, f.f_lasti))
-"""
-    return {"prologue": text, "env": {"DETOUR": record.op, "CHECK": check}}  # type: ignore[attr-defined]
+    text = f"if not ({unless}): return relay(getframe(1), DETOUR, input, other, {attribute})"
+    return {"prologue": text, "env": {"DETOUR": record, "relay": relay}}
 
 
 def scaled(record: Callable) -> dict[str, Any]:
     """The detour for alpha=."""
-    fields = detour(record, "alpha", "alpha == 1 and alpha is not True", check_alpha)
-    return {"sig": "input, other, *, alpha=1", **fields}
+    fields = detour(record, "alpha", "alpha == 1 and alpha is not True")
+    return {"sig": "input, other, *, alpha=1", "saved": {"alpha": 1}, **fields}
 
 
 add_scaled = primitive(
     "_add", "x y; alpha", kind=MAP, run=lambda x, y, alpha: x + alpha * y, in_place=False,
-    title="AddBackward0", grad=dict(x=lambda g: g, y=lambda g, alpha: g * cj(alpha)),
-    alias=True, doc="input + alpha * other.")
+    bind=check_alpha, title="AddBackward0", alias=True,
+    grad=dict(x=lambda g: g, y=lambda g, alpha: g * cj(alpha)),
+    doc="input + alpha * other.")
 sub_scaled = primitive(
     "_sub", "x y; alpha", kind=MAP, run=lambda x, y, alpha: x - alpha * y, in_place=False,
-    title="SubBackward0", grad=dict(x=lambda g: g, y=lambda g, alpha: neg(g * cj(alpha))),
+    bind=check_alpha, title="SubBackward0",
+    grad=dict(x=lambda g: g, y=lambda g, alpha: neg(g * cj(alpha))),
     alias=True, check=no_bool, doc="input - alpha * other.")
 rsub_scaled = primitive(
     "_rsub", "x y; alpha", kind=MAP, run=lambda x, y, alpha: y - alpha * x, in_place=False,
-    title=overload("Rsub", 0, None, 1), alias=True, check=no_bool,
+    bind=check_alpha, title=overload("Rsub", 0, 0, 1), alias=True, check=no_bool,
     grad=dict(x=lambda g, alpha: neg(g * cj(alpha)), y=lambda g: g),
     doc="other - alpha * input.")
 add = primitive(
@@ -122,7 +128,7 @@ sub = primitive(
     doc="input - alpha * other.")
 rsub = primitive(
     "rsub", "x y", kind=MAP, run=lambda x, y: np.subtract(y, x), alias=True, in_place=False,
-    title=overload("Rsub", 0, None, 1), grad=dict(x=lambda g: neg(g), y=lambda g: g),
+    title=overload("Rsub", 0, 0, 1), grad=dict(x=lambda g: neg(g), y=lambda g: g),
     **scaled(rsub_scaled), check=no_bool,
     doc="other - alpha * input.")
 alias(sub, "subtract")
@@ -179,13 +185,14 @@ mul = primitive("mul", "x y", kind=MAP, run=np.multiply,
                 doc="input * other.")
 div_mode = primitive(
     "_div", "x y; rounding_mode", kind=MAP, run=div_mode_run, in_place=False,
-    title="DivBackward2", grad=dict(x=nothing, y=nothing), check=only("div_floor", "if"),
+    bind=check_mode, title="DivBackward2", grad=dict(x=nothing, y=nothing),
+    check=only("div_floor", "if"),
     doc="input / other, rounded toward zero ('trunc') or down ('floor').")
 div = primitive(
     "div", "x y", kind=MAP, run=np.true_divide, dtype="float",
     grad=dict(x=lambda g, y: g / cj(y), y=lambda g, x, y: neg(g * cj((x / y) / y))),
     sig="input, other, *, rounding_mode=None",
-    **detour(div_mode, "rounding_mode", "rounding_mode is None", check_mode), doc="input / other.")
+    **detour(div_mode, "rounding_mode", "rounding_mode is None"), doc="input / other.")
 floor_divide = primitive(
     "floor_divide", "x y", kind=MAP, run=floor_divide_run, check=only("div_floor", "if"),
     title="torch::autograd::NotImplemented",
@@ -228,12 +235,12 @@ def pow_run(x: Any, y: Any) -> np.ndarray:
         x, y = np.asarray(x), np.asarray(y)  # 1 and -1 have integer inverses, all others give 0
         unit = np.where(x == -1, np.where(y % 2 == 0, 1, -1), np.where(x == 1, 1, 0))
         return np.where(y < 0, unit.astype(x.dtype), np.power(x, np.where(y < 0, 0, y)))
-    return np.power(x, y)
+    return np.logical_or(x, np.logical_not(y)) if kind == "b" else np.power(x, y)
 
 
 def check_pow(common: dt.dtype, x: Any, y: Any) -> None:
     """Integers to negative numbers are refused; so are powers of booleans."""
-    if common.category == dt.BOOL:
+    if common.category == dt.BOOL and type(y) is not bool:
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if common.category == dt.INT and type(y) is int and y < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -368,6 +375,8 @@ def same_dtype(common: dt.dtype, x: Any, y: Any) -> None:
     """PyTorch's heaviside does not promote."""
     if getattr(x, "dtype", None) != getattr(y, "dtype", None):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    if common.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
 
 
 atan2 = primitive(
@@ -395,7 +404,7 @@ copysign = primitive(
 xlogy = primitive(
     "xlogy", "x y", kind=MAP, run=xlogy_run, dtype="float", check=only("xlogy", "bif"),
     title=overload("Xlogy", 0, 1, 2), weak=True,
-    grad=dict(x=lambda g, x, y: g * where(ne(x, 0), log_of(y), where(isnan(y), y, 0)),
+    grad=dict(x=lambda g, x, y: g * where(logical_and(eq(x, 0), y == y), 0, log_of(y)),
               y=lambda g, x, y: g * (x / y)),
     doc="input * log(other), zero where input is zero.")
 heaviside = primitive(

@@ -37,17 +37,25 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: A
             f"np.{name}.{method} does not work on tensors{instead}, or on t.detach().numpy(). "
             f"At {where.here()}"
         )
-    given = {key for key, value in kwargs.items() if value is not None and (key, value) != ("where", True)}
-    if given:
-        what = "an array cannot be written in place from a tensor (array += t)" if given == {"out"} \
-            else f"np.{name}() on tensors takes no {', '.join(sorted(given))}="
+    usual = {"out": None, "where": True, "dtype": None}
+    given = sorted(k for k, v in kwargs.items() if k not in usual or v is not usual[k])
+    if given == ["out"]:
         raise TypeError(
-            f"{what}: write array = array + t, or use t.detach().numpy(). At {where.here()}")
+            f"np.{name}(): a tensor's result cannot be written into an array (out=, array += t): "
+            f"write array = array + t, or use t.detach().numpy(). At {where.here()}"
+        )
+    if given:
+        raise TypeError(
+            f"np.{name}() on tensors takes no {', '.join(given)}=: use t.detach().numpy(). "
+            f"At {where.here()}"
+        )
     ours = OURS.get(name, name)
     door = TABLE[ours].door if ours in TABLE else FUNCTIONS.get(ours)
     if door is None:
         raise TypeError(
-            f"np.{name}() has no counterpart for tensors: use t.detach().numpy(). At {where.here()}")
+            f"np.{name}() has no counterpart for tensors: use t.detach().numpy(). "
+            f"At {where.here()}"
+        )
     return door(*(x.item() if isinstance(x, np.generic) else x for x in inputs))
 
 

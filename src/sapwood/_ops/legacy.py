@@ -25,12 +25,10 @@ def is_whole(x: Any) -> bool:
 
 def old_constructor(kind: dt.dtype, args: tuple, *, any_tensor: bool) -> Any:
     """The array of Type(), Type(2, 3), Type(size), Type(data) or Type(tensor)."""
-    from sapwood._core.size import Size
-
     if not args:
         return np.empty(0, dt.numpy_of(kind))
     data = args[0]
-    if is_whole(data) or (len(args) == 1 and isinstance(data, Size)):
+    if is_whole(data) or (isinstance(data, tuple) and hasattr(data, "numel")):  # numbers, a Size
         return np.empty(sizes("new", args), dt.numpy_of(kind))
     if len(args) > 1:
         raise TypeError(

@@ -89,12 +89,14 @@ def one_bound(name: str, run: Any, inside: Any, outside: Any, doc: str) -> Any:
 
     def named(x: Any, y: Any) -> tuple:
         if y is None:
-            raise TypeError(f"{name}() received an invalid combination of arguments: {side} is None")
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments: {side} is None")
         return (f"{camel}{int(isinstance(y, np.ndarray))}",)
 
     return primitive(
         name, "x y; title", kind=MAP, run=lambda x, y, title: run(x, y), bind=named,
         sig=f"input, {side}", title=lambda node: node.attrs[0], saved={side: "y"}, check=NO_COMPLEX,
+        weak=True,
         grad=dict(x=lambda g, x, y: where(inside(x, y), g, 0),
                   y=lambda g, x, y: where(outside(x, y), g, 0)), doc=doc)
 
@@ -126,8 +128,9 @@ def clamp_tensors(x: Any, min: Any, max: Any) -> tuple:
 
 
 clamp = primitive(
-    "clamp", "x; min max", kind=MAP, run=clamp_run, dtype="keep", bind=bounds, title="ClampBackward1",
-    sig="input, min=None, max=None", grad=dict(x=clamp_rule), check=NO_COMPLEX,
+    "clamp", "x; min max", kind=MAP, run=clamp_run, dtype="keep", bind=bounds,
+    title="ClampBackward1", sig="input, min=None, max=None", grad=dict(x=clamp_rule),
+    check=NO_COMPLEX,
     prologue="""
 if (min is not None and is_tensor(min)) or (max is not None and is_tensor(max)):
     f = getframe(1)
@@ -159,15 +162,17 @@ def check_lerp(common: dt.dtype, x: Any, y: Any, w: Any) -> None:
         elif v.dtype != x.dtype and (v.ndim or name == "end"):
             raise RuntimeError(f"expected dtype {said(x.dtype)} for `{name}` but got dtype "
                                f"{said(v.dtype)}")
-    if common.category < dt.FLOAT:
-        raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{common.title}'")
+    kind = dt.of(x.dtype)
+    if kind.category < dt.FLOAT:
+        raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{kind.title}'")
 
 
 def said(dtype: np.dtype) -> str:
     """A dtype in the words of PyTorch's older messages."""
     names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
              "int16": "short int", "uint8": "unsigned char", "int8": "signed char",
-             "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
+             "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool",
+             "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
     return names.get(dtype.name, dtype.name)
 
 
@@ -181,7 +186,7 @@ addcmul = primitive(
     "addcmul", "x y z; value", kind=MAP, run=lambda x, y, z, value: x + value_of(value, y) * y * z,
     sig="input, tensor1, tensor2, *, value=1", saved={"tensor1": "y", "tensor2": "z"},
     grad=dict(x=lambda g: g, y=lambda g, z, value: g * cj(z * value),
-              z=lambda g, y, value: g * cj(y * value)), alias=True,
+              z=lambda g, y, value: g * cj(y * value)), alias=True, check=only("addcmul", "ifc"),
     doc="input + value * tensor1 * tensor2.")
 
 
@@ -214,12 +219,15 @@ def convert(v: Any, dtype: np.dtype) -> Any:
     """A value to be stored in a dtype: numbers are cut to integers, never silently out of range."""
     if isinstance(v, np.ndarray):
         return v.astype(dtype, copy=False)
+    if dtype.kind == "b":
+        return np.asarray(bool(v))
     if isinstance(v, complex) and dtype.kind != "c":
         if v.imag:
             raise no_room(dtype)
         v = v.real
     if dtype.kind in "iu":
-        if v != v or v in (np.inf, -np.inf):
+        negative = isinstance(v, float) and v < 0 and dtype.kind == "u"
+        if v != v or v in (np.inf, -np.inf) or negative:
             raise no_room(dtype)
         return fitting(int(v), dtype)
     return np.asarray(v).astype(dtype)
@@ -233,7 +241,8 @@ def masked_fill_run(x: np.ndarray, mask: np.ndarray, y: Any) -> np.ndarray:
     if getattr(y, "ndim", 0):
         raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got "
                            f"tensor with {y.ndim} dimension(s).")
-    return np.where(mask, convert(y, x.dtype), x)
+    number = y.item() if isinstance(y, np.ndarray) and y.dtype.kind != "V" else y
+    return np.where(mask, convert(number, x.dtype), x)
 
 
 def fill_run(x: np.ndarray, y: Any) -> np.ndarray:

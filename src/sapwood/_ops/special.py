@@ -25,8 +25,9 @@ def blockwise(fn: Callable[..., Array]) -> Callable[..., Any]:
         a = np.asarray(x)
         flat = np.ascontiguousarray(a, np.float64).reshape(-1)
         out = np.empty_like(flat)
-        for i in range(0, flat.size, BLOCK):
-            out[i : i + BLOCK] = fn(flat[i : i + BLOCK], *args)
+        with np.errstate(all="ignore"):
+            for i in range(0, flat.size, BLOCK):
+                out[i : i + BLOCK] = fn(flat[i : i + BLOCK], *args)
         return out.reshape(a.shape).astype(a.dtype if a.dtype.kind == "f" else np.float64)
 
     whole.__name__, whole.__doc__ = fn.__name__, fn.__doc__
@@ -137,8 +138,7 @@ def lgamma_negative(x: Array) -> Array:
     """log|gamma(x)| for x <= -0.5: Euler's reflection; infinite at the poles."""
     sine = np.abs(np.sin(math.pi * (x - np.round(x))))
     pole = (sine == 0.0) | (x == -np.inf)
-    with np.errstate(all="ignore"):
-        value = math.log(math.pi) - np.log(-x * sine) - lgamma(-x)
+    value = math.log(math.pi) - np.log(-x * sine) - lgamma(-x)
     return np.where(pole, np.inf, value)
 
 
@@ -193,7 +193,10 @@ BERNOULLI = (  # B_2k / (2k)!
 
 
 def zeta(s: int, x: Array) -> Array:
-    """Hurwitz' zeta, the sum of (x + j)^-s over j >= 0, for x > 0: Euler's and Maclaurin's formula."""
+    """Hurwitz' zeta, the sum of (x + j)^-s over j >= 0, for x > 0.
+
+    Some terms as they are, the rest by the formula of Euler and Maclaurin.
+    """
     start = s + 10.0
     total = np.zeros_like(x)
     a = x.copy()

@@ -1,4 +1,4 @@
-"""Coefficients of special.py, lowest power first. Made by tools/special_constants.py."""
+"""Coefficients of special.py, lowest power first; made by tools/special_constants.py."""
 
 # erf(x) / x in x^2, |x| < 1; amplification 1.34
 ERF = (

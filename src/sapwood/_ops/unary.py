@@ -34,6 +34,11 @@ def real_only(name: str) -> Callable[..., None]:
     return only(name, "bif")
 
 
+def no_complex(name: str) -> Callable[..., None]:
+    """The same in the words that some operations have for it."""
+    return only(name, "bif", c=f"{name} is not supported for complex tensors.", error=RuntimeError)
+
+
 def nothing(g: Any) -> Any:
     """A gradient that is zero everywhere, without history."""
     a = g.array if type(g) in KINDS else g
@@ -85,6 +90,7 @@ rsqrt = smooth("rsqrt", lambda x: np.reciprocal(np.sqrt(x)),
 reciprocal = smooth("reciprocal", np.reciprocal, lambda g, out: neg(g * cj(out * out)),
                     "1 / input.")
 square = primitive("square", "x", kind=MAP, run=square_run, title="PowBackward0",
+                   saved={"exponent": 2},
                    grad=dict(x=lambda g, x: g * (cj(x) * 2)), doc="input * input.")
 sigmoid = smooth("sigmoid", sigmoid_run, lambda g, out: g * cj((1 - out) * out),
                  "1 / (1 + exp(-input)).")
@@ -125,9 +131,9 @@ atanh = smooth("atanh", np.arctanh, lambda g, x: g / cj(1 - x * x),
                "The inverse hyperbolic tangent.")
 sinc = smooth("sinc", np.sinc, sinc_rule, "sin(pi input) / (pi input); 1 at zero.")
 deg2rad = smooth("deg2rad", lambda x: x * (math.pi / 180), lambda g: g * (math.pi / 180),
-                 "Degrees to radians.", title="Deg2RadBackward0", check=real_only("deg2rad"))
+                 "Degrees to radians.", title="Deg2RadBackward0", check=no_complex("deg2rad"))
 rad2deg = smooth("rad2deg", lambda x: x * (180 / math.pi), lambda g: g * (180 / math.pi),
-                 "Radians to degrees.", title="Rad2DegBackward0", check=real_only("rad2deg"))
+                 "Radians to degrees.", title="Rad2DegBackward0", check=no_complex("rad2deg"))
 for _fn in (asin, acos, atan, asinh, acosh, atanh):
     alias(_fn, "arc" + _fn.__name__[1:])
 
@@ -146,7 +152,8 @@ lgamma = smooth("lgamma", special.lgamma, lambda g, x: g * digamma(x),
 digamma = smooth("digamma", special.digamma, lambda g, x: g * polygamma_of(x, 1),
                  "The derivative of lgamma.", check=real_only("digamma"))
 polygamma_of = primitive(
-    "_polygamma", "x; n", kind=MAP, run=special.polygamma, dtype="float", in_place="polygamma_",
+    "_polygamma", "x; n", kind=MAP, dtype="float", in_place="polygamma_",
+    run=lambda x, n: special.polygamma(x, n) if n else special.digamma(x),
     title="PolygammaBackward0", grad=dict(x=lambda g, x, n: g * polygamma_of(x, n + 1)),
     check=real_only("polygamma"), doc="The n-th derivative of digamma.")
 
@@ -156,7 +163,7 @@ def polygamma(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of digamma."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return polygamma_of(input, n) if n else digamma(input)
+    return polygamma_of(input, n)
 
 
 def polygamma_method(self: Tensor, n: int) -> Tensor:
@@ -245,7 +252,8 @@ sgn = primitive("sgn", "x", kind=MAP, run=sgn_run, grad=dict(x=sgn_rule),
 relu = primitive(
     "relu", "x", kind=MAP, run=lambda x: np.maximum(x, 0),
     grad=dict(x=lambda g, out: where(le(out, 0), 0, g)), doc="max(input, 0).",
-    check=only("relu", "if", b="Boolean inputs not supported for relu", error=RuntimeError))
+    check=only("relu", "if", b="Boolean inputs not supported for relu", error=RuntimeError,
+               c="clamp is not supported for complex types"))
 alias(neg, "negative")
 alias(abs_, "absolute")
 

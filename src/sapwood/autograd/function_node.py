@@ -230,7 +230,7 @@ def hidden_at(t: Tensor, inside: Inside) -> tuple:
         if kind is inside:
             return code, lasti
     version = version_of(t)
-    return version.code, version.lasti
+    return (version.code, version.lasti) if version.code is not None else inside.left or (None, 0)
 
 
 def taken(ctx: Any, flat: tuple, sources: tuple, i: int, label: str) -> Tensor | None:

@@ -25,8 +25,8 @@ def run(epochs: int, seed: int, *, out: Path | None = None, quiet: bool = False)
     graphs: list[str] = []
 
     def look(step: network.Pass) -> None:
+        graphs.append(str(sapwood.graph(step.loss)))  # before the hooks, which it would show
         rows.extend(watch.every_gradient(step.loss))
-        graphs.append(str(sapwood.graph(step.loss)))
 
     with progress(epochs, quiet=quiet) as told:
         batch = network.train(learn, weights, epochs, after_epoch=told, before_last_backward=look)

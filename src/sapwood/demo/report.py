@@ -54,16 +54,16 @@ def check_writable(path: Path) -> None:
 
 def save(path: Path, text: str) -> None:
     """Write a file whole or not at all; an old one stays until the new one is complete."""
-    path = path.resolve()  # write through a symbolic link, not over it
-    if path.exists() and not path.is_file():  # a terminal, a pipe or /dev/null: nothing to rename
-        path.write_text(text, encoding="utf-8")
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    target = path.resolve()  # write through a symbolic link, not over it
+    device = target.exists() and not target.is_file()  # a terminal, a pipe: nothing to rename
+    part = target if device else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        if not device:
+            part.replace(target)
     except OSError as error:
         error.filename = str(path)  # what the user asked for, not our intermediate name
         raise
     finally:
-        part.unlink(missing_ok=True)
+        if not device:
+            part.unlink(missing_ok=True)

@@ -5,9 +5,10 @@ Knows no particular network: `every_gradient(loss)` works before any backward.
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -46,41 +47,25 @@ class Row(NamedTuple):
 
 
 def every_gradient(loss: Tensor) -> list[Row]:
-    """Rows for all tensors that lead to `loss`; the next backward fills them in.
+    """Rows for all tensors that `loss` was computed from; the next backward fills them in.
 
-    A hook before a node runs sees the gradient of the node's result. It keeps four numbers.
+    A hook that runs before a node sees the gradient of the node's result. It keeps four numbers.
     """
     rows = []
-    for node in nodes_of(loss.grad_fn):
-        shape = tuple(node._input_metadata[0].shape)
-        row = Row(name_of(node), shape, node.site, not sources(node), [])
-        node.register_prehook(lambda gradients, row=row: row.gradient.append(measure(*gradients)))
+    for node in sapwood.graph(loss).nodes:
+        if node.shape is None or (not node.requires_grad and isinstance(node.value, int | float)):
+            continue  # a number is no tensor
+        row = Row(
+            name=node.name or node.expression or f"({node.op})",
+            shape=node.shape,
+            line=f"{os.path.basename(node.place.file)}:{node.place.line}" if node.place else "",
+            leaf=node.is_leaf,
+            gradient=[],
+        )
+        if node.requires_grad:
+            node.raw.register_prehook(lambda grads, row=row: row.gradient.append(measure(*grads)))
         rows.append(row)
     return rows
-
-
-def nodes_of(root: Any) -> list[Any]:
-    """The nodes that a gradient passes through, in the order of the forward pass."""
-    found, todo = {root}, [root]
-    while todo:
-        for node in sources(todo.pop()):
-            if node not in found:
-                found.add(node)
-                todo.append(node)
-    ordered: dict[Any, None] = {}  # a leaf has no order of its own: it stands before its first use
-    for node in sorted(filter(sources, found), key=lambda node: node._sequence_nr()):
-        ordered |= dict.fromkeys([*sources(node), node])
-    return list(ordered)
-
-
-def sources(node: Any) -> list[Any]:
-    """The nodes that a node delivers gradients to; none for a leaf."""
-    return [source for source, _ in node.next_functions if source is not None]
-
-
-def name_of(node: Any) -> str:
-    """The user's variable, or the operation in brackets where the result went into none."""
-    return (node.place and node.place.name) or f"({node.op.name})"
 
 
 Reading = Callable[[], list[Numbers]]  # what was seen, after backward

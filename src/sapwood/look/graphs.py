@@ -55,7 +55,7 @@ class Constant(NamedTuple):
     value: Any  # UNKNOWN where it was not kept
     number: bool
     text: str | None
-    user: Node | None
+    literal: tuple | None = None  # for a number in the source: where it stands
     lone: Tensor | None = None  # a result without graph that was asked for
 
 
@@ -137,30 +137,35 @@ class GraphNode:
         """The results; most operations have one."""
         raw = self.raw
         if isinstance(raw, Constant):
-            array = raw.value
-            known = isinstance(array, np.ndarray) and not raw.number
-            return (Output(array.shape if known else () if raw.number else None,
-                           dt.of(array.dtype).name if known else None, self.name),)
-        if not raw.op.out:
-            return (Output(tuple(raw.shape), dt.of(raw.dtype).name, self.name),)
+            return (Output(self.shape, self.dtype, self.name),)
+        if not raw.op.out or len(raw.shape) == 1:
+            return (Output(self.shape, self.dtype, self.name),)
         names: Sequence[str | None] = ()
         if self._graph.outermost(self.index):
             spot = self._graph.spot(raw)
             names = spot.names if spot.unpacked else ()
         return tuple(
-            Output(tuple(shape), dt.of(d).name, names[i] if i < len(names) else None)
+            Output(tuple(shape), dtype_name(d), names[i] if i < len(names) else None)
             for i, (shape, d) in enumerate(zip(raw.shape, raw.dtype, strict=True))
         )
 
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the (first) result; None where it is not known."""
-        return self.outputs[0].shape
+        raw = self.raw
+        if isinstance(raw, Constant):
+            known = isinstance(raw.value, np.ndarray) and not raw.number
+            return raw.value.shape if known else () if raw.number else None
+        return tuple(raw.shape[0] if raw.op.out else raw.shape)
 
     @property
     def dtype(self) -> str | None:
         """The dtype of the (first) result; None where it is not known."""
-        return self.outputs[0].dtype
+        raw = self.raw
+        if isinstance(raw, Constant):
+            known = isinstance(raw.value, np.ndarray) and not raw.number
+            return dt.of(raw.value.dtype).name if known else None
+        return dtype_name(raw.dtype[0] if raw.op.out else raw.dtype)
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -247,6 +252,8 @@ class GraphNode:
     @property
     def saved_bytes(self) -> int:
         """Bytes that it keeps and that no earlier node of the graph keeps already."""
+        if isinstance(self.raw, Constant) or not self.raw.saved:
+            return 0
         sizes = {id(buffer_of(v)): buffer_of(v) for _, v in kept(self.raw) if hasattr(v, "nbytes")}
         return sum(owner.nbytes for owner in sizes.values()
                    if self._graph.first_keeper(owner) == self.index)
@@ -268,9 +275,16 @@ class GraphNode:
 
 def kept(raw: Node | Constant) -> list[tuple[str, Any]]:
     """(name, value) of everything that a node saved and still has."""
-    if isinstance(raw, Constant) or type(raw.saved) is Released:
+    flat = () if isinstance(raw, Constant) else raw.saved
+    if not flat or type(flat) is Released:
         return []
-    return list(zip(raw.plan.saves, raw.saved[::3], strict=False))
+    names = raw.plan.saves or [f"saved_tensors[{i}]" for i in range(len(flat) // 3)]
+    return list(zip(names, flat[::3], strict=False))
+
+
+def dtype_name(dtype: Any) -> str | None:
+    """The name of a NumPy dtype; None for an output that is no tensor."""
+    return None if dtype is None else dt.of(dtype).name
 
 
 def buffer_of(array: np.ndarray) -> np.ndarray:
@@ -287,8 +301,9 @@ class Graph:
         self.nodes: list[GraphNode] = []
         self.links: list[tuple[int, ...]] = []
         self._reader = Reader()
-        self._at: dict[int, int] = {}  # id of a raw node, or of a constant's array -> position
+        self._at: dict[Any, int] = {}  # id of a raw node or of a constant's array, or literal
         self._given: dict[int, list[int]] = {}  # where operands are missing: those that are there
+        self._written: dict[tuple, tuple[Operand | None, bool]] = {}
         self._inner: set[int] | None = None
         self._keepers: dict[int, int] | None = None
         self._called: dict[str, list[int]] | None = None
@@ -298,7 +313,7 @@ class Graph:
             if t.memory is not None:
                 heal(t)
             if t.node is None:
-                i = self._add(Constant(t.array, False, None, None, t), ())
+                i = self._add(Constant(t.array, number=False, text=None, lone=t), ())
                 self._notes += why_none(t)
             else:
                 self._walk(t.node)
@@ -339,40 +354,52 @@ class Graph:
                 self._given[at[id(raw)]] = given
 
     def _place(self, constant: Constant) -> int:
-        """The position of a constant; a tensor that several operations read is one node."""
-        if constant.number or not isinstance(constant.value, np.ndarray):
+        """The position of a constant. One node is a tensor that several operations read, and a
+        number at one place of the source, in whatever turn of a loop.
+        """
+        key: Any
+        if constant.literal:
+            key = constant.literal
+        elif isinstance(constant.value, np.ndarray) and not constant.number:
+            key = id(constant.value)
+        else:
             return self._add(constant, ())
-        key = id(constant.value)
         if key not in self._at:
             self._at[key] = self._add(constant, ())
         return self._at[key]
 
     def _constant(self, raw: Node, i: int) -> Constant | None:
         """What came in as operand i; None where the user gave nothing for it."""
-        op, spot = raw.op, self.spot(raw)
-        written = self._written(raw, i, spot)
+        op = raw.op
+        key = id(raw.code), raw.lasti, i, op
+        if key not in self._written:
+            self._written[key] = self._find_written(raw, i)
+        written, absent = self._written[key]
+        text = literal = None
+        if written is not None:
+            text = written.text
+            if isinstance(written.value, int | float | complex):
+                literal = key
         name = op.args[i] if i < len(op.args) and not op.variadic else None
         if name in raw.plan.saves and type(raw.saved) is not Released:
             k = 3 * raw.plan.saves.index(name)
             value, version = raw.saved[k], raw.saved[k + 1]
-            if value is None:
-                return None
-            return Constant(value, version is FIXED, written.text if written else None, raw)
-        if written is None:
-            given = spot.operands is not None and related(spot.call, raw)
-            return None if given and not op.variadic else Constant(UNKNOWN, False, None, raw)
-        if written.value is None:
+            return None if value is None else Constant(value, version is FIXED, text, literal)
+        if absent:
             return None
-        number = isinstance(written.value, int | float | complex)
-        return Constant(written.value if number else UNKNOWN, number, written.text, raw)
+        if literal is None:
+            return Constant(UNKNOWN, number=False, text=text)
+        return Constant(written.value, True, text, literal)  # type: ignore[union-attr]
 
-    def _written(self, raw: Node, i: int, spot: Spot) -> Operand | None:
-        """What the user wrote for operand i, where the source tells."""
+    def _find_written(self, raw: Node, i: int) -> tuple[Operand | None, bool]:
+        """What the user wrote for operand i, and whether the source says: nothing."""
+        spot = self.spot(raw)
         if spot.operands is None or not related(spot.call, raw):
-            return None
+            return None, False
         if raw.op.variadic and len(spot.operands) != len(raw.inputs):
-            return None
-        return spot.operands[i] if i < len(spot.operands) else None
+            return None, False
+        written = spot.operands[i] if i < len(spot.operands) else None
+        return written, written is None or written.value is None
 
     # ---- what nodes ask ----
 
@@ -507,7 +534,7 @@ class Graph:
 
     def __repr__(self) -> str:
         names = ", ".join(writing.label(node) for node, _ in self.roots)
-        return f"<Graph of {names}: {writing.counts(self)}>"
+        return f"<Graph of {names}: {writing.Facts(self).counts()}>"
 
 
 def related(call: str, raw: Node) -> bool:
@@ -517,6 +544,8 @@ def related(call: str, raw: Node) -> bool:
     call = call.rstrip("_")
     if call == INDEX:
         return op.kind in ("MOVE", "PICK")
+    if call == "apply":  # F.apply(...) of a custom Function
+        return op.kind == "CALL" and op.variadic
     call = ALIASES.get(call, call)
     return call == name or name in FAMILIES.get(call, ()) or name.startswith(f"{call}_")
 

@@ -94,6 +94,14 @@ class ViewNode(Protocol):
         """The results; most operations have one."""
 
     @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of the first result."""
+
+    @property
+    def dtype(self) -> str | None:
+        """The dtype of the first result."""
+
+    @property
     def attrs(self) -> dict[str, Any]:
         """What else the operation was given: dim, keepdim, ..."""
 
@@ -108,6 +116,10 @@ class ViewNode(Protocol):
     @property
     def expression(self) -> str | None:
         """The user's own words for this value: "3*x**2"; None where the source cannot be read."""
+
+    @property
+    def statement(self) -> bool:
+        """Whether the expression is a statement that names the variable itself: "x += 1"."""
 
     @property
     def scope(self) -> str:

@@ -116,6 +116,9 @@ class File:
         if isinstance(node, ast.AugAssign):
             return Spot(place, self.text(node), call, operands, (self.text(node.target),),
                         whole=True)
+        if self.writes(node):  # x.mul_(2) as a statement of its own: its result is x
+            return Spot(place, self.text(node), call, operands, (self.text(node.func.value),),  # type: ignore[attr-defined]
+                        whole=True)
         names, unpacked = self.names(node)
         return Spot(place, self.text(node), call, operands, names or plain.names, unpacked)
 
@@ -127,6 +130,15 @@ class File:
         line = self.lines[first - 1].encode()
         part = line[node.col_offset : node.end_col_offset]  # type: ignore[attr-defined]
         return part.decode(errors="replace")
+
+    def writes(self, node: ast.AST) -> bool:
+        """Whether this is `x.mul_(2)`, the whole statement, for a variable x."""
+        return (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            and node.func.attr.endswith("_") and not node.func.attr.endswith("__")
+            and self.target(node.func.value) is not None
+            and isinstance(self.parent.get(id(node)), ast.Expr)
+        )
 
     def is_target(self, node: ast.AST) -> bool:
         """Whether this is the left side of an assignment."""
@@ -152,7 +164,7 @@ class File:
             return "", None
         if isinstance(node.func, ast.Attribute):
             parts = list(node.args)
-            if not self.is_module(node.func.value):
+            if node.func.attr != "apply" and not self.is_module(node.func.value):
                 parts = [node.func.value, *parts]
             name = node.func.attr
         elif isinstance(node.func, ast.Name):

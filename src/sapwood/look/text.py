@@ -19,6 +19,7 @@ from sapwood.look.folding import Plan
 from sapwood.look.protocol import CONSTANT, LEAF, OPERATION, ViewGraph, ViewNode
 
 DEEP = 12  # levels; what lies deeper goes on in a tree of its own
+SMALL = 4  # lines that may stand deeper
 WIDE = 60  # columns for tree and words
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "mm": "@", "mv": "@",
          "matmul": "@", "bmm": "@", "dot": "@"}
@@ -33,14 +34,15 @@ class Row(NamedTuple):
     words: str
     op: str = ""
     shape: str = ""
-    marks: str = ""
     place: str = ""
+    marks: str = ""
 
 
 def text(graph: ViewGraph, *, lines: int = 60, ascii: bool = False) -> str:
     """The whole text. `ascii`: without signs that an old terminal lacks."""
-    rows = Tree(graph, lines).rows
-    end = [counts(graph), *kept_bytes(graph), *uniform(graph), *graph.notes]
+    facts = Facts(graph)
+    rows = Tree(graph, lines, facts.usual).rows
+    end = [*facts.sentences(), *graph.notes]
     words = {arrow for row in rows for arrow in "↑↓" if arrow in row.words}
     if "↑" in words:
         end.append("↑ shown above")
@@ -155,32 +157,42 @@ def many(count: int, word: str, plural: str = "") -> str:
     return f"{count:,} {word if count == 1 else plural or word + 's'}"
 
 
-def counts(graph: ViewGraph) -> str:
-    """How many operations, leaves and constants."""
-    found = Counter(node.role for node in graph.nodes)
-    words = [many(found[OPERATION], "operation"), many(found[LEAF], "leaf", "leaves")]
-    return ", ".join([*words, many(found[CONSTANT], "constant")])
+class Facts:
+    """What the text says about the whole graph: found in one walk."""
 
+    def __init__(self, graph: ViewGraph) -> None:
+        self.roles: Counter = Counter()
+        self.dtypes: Counter = Counter()
+        self.bytes = 0
+        for node in graph.nodes:
+            role = node.role
+            self.roles[role] += 1
+            if role != CONSTANT:
+                self.dtypes[node.dtype] += 1
+                self.bytes += node.saved_bytes
 
-def kept_bytes(graph: ViewGraph) -> list[str]:
-    """What the graph keeps for backward."""
-    count = sum(node.saved_bytes for node in graph.nodes)
-    return [f"keeps {size(count)} for backward"] if count else []
+    @property
+    def usual(self) -> str | None:
+        """The dtype of most nodes, which lines need not say."""
+        return self.dtypes.most_common(1)[0][0] if self.dtypes else None
 
+    def counts(self) -> str:
+        """How many operations, leaves and constants."""
+        return ", ".join([
+            many(self.roles[OPERATION], "operation"),
+            many(self.roles[LEAF], "leaf", "leaves"),
+            many(self.roles[CONSTANT], "constant"),
+        ])
 
-def usual_dtype(graph: ViewGraph) -> str | None:
-    """The dtype of most nodes."""
-    found = Counter(node.outputs[0].dtype for node in graph.nodes if node.role != CONSTANT)
-    return found.most_common(1)[0][0] if found else None
-
-
-def uniform(graph: ViewGraph) -> list[str]:
-    """The dtype that goes without saying in the lines."""
-    found = {o.dtype for node in graph.nodes for o in node.outputs if node.role != CONSTANT}
-    dtype = usual_dtype(graph)
-    if dtype is None:
-        return []
-    return [f"all {dtype}" if len(found) == 1 else f"{dtype} where not said"]
+    def sentences(self) -> list[str]:
+        """The end of the text."""
+        found = [self.counts()]
+        if self.bytes:
+            found.append(f"keeps {size(self.bytes)} for backward")
+        if self.dtypes:
+            found.append(f"all {self.usual}" if len(self.dtypes) == 1
+                         else f"{self.usual} where not said")
+        return found
 
 
 def wrapped(parts: Iterable[str]) -> list[str]:
@@ -213,10 +225,9 @@ class Entry(NamedTuple):
 class Tree:
     """The rows of a graph."""
 
-    def __init__(self, graph: ViewGraph, lines: int) -> None:
-        self.graph = graph
+    def __init__(self, graph: ViewGraph, lines: int, usual: str | None) -> None:
+        self.graph, self.usual = graph, usual
         self.plan = Plan(graph, lines)
-        self.usual = usual_dtype(graph)
         self.rows: list[Row] = []
         self.done: set[int] = set()
         self.stack: list[Entry] = []
@@ -234,7 +245,7 @@ class Tree:
         """Nodes that a reader would take for another one, where a line refers to them."""
         below = self.plan.below
         shown = {node.index for node, _ in self.graph.roots}.union(*below.values())
-        uses = Counter(k for inputs in below.values() for k in set(inputs))
+        uses = Counter(k for inputs in below.values() for k in inputs)
         alike: dict[str, list[int]] = {}
         for i in shown - self.plan.hidden:
             node = self.graph.nodes[i]
@@ -254,6 +265,15 @@ class Tree:
             self.tags[i] = f" #{count + 1}"
         return self.tags[i]
 
+    def small(self, i: int) -> bool:
+        """Whether only a few lines stand below a node."""
+        todo, count = [i], 0
+        while todo and count <= SMALL:
+            below = self.plan.below.get(todo.pop(), ())
+            count += len(below)
+            todo.extend(k for k in below if k not in self.done)
+        return count <= SMALL
+
     def write(self, entry: Entry) -> None:
         """One line, and what stands below it."""
         i = entry.node
@@ -263,7 +283,7 @@ class Tree:
             sign = " ↑" if opened or i in self.plan.hidden else ""
             self.put(entry, called(node, entry.port) + self.tag(i) + sign)
             return
-        if entry.depth > DEEP and opened and i not in self.plan.folds:
+        if entry.depth > DEEP and opened and i not in self.plan.folds and not self.small(i):
             self.put(entry, called(node, entry.port) + self.tag(i) + " ↓")
             if all(i != other.node for other in self.later):
                 self.later.append(Entry(i, entry.port, "", "", 0, "", "", first=True))
@@ -301,7 +321,7 @@ class Tree:
         if entry.first and self.rows and entry.turn == "":
             self.rows.append(Row(""))
         room = max(WIDE - len(entry.before) - len(entry.turn), 24)
-        if len(words) > room:
+        if len(words) > room and words[0] not in "…⋮":
             words = words[: room - 1].rstrip() + "…"
         words = entry.before + entry.turn + words
         if node is None:
@@ -315,8 +335,8 @@ class Tree:
             marks.append(f"in {node.scope}")
         is_number = node.role == CONSTANT and node.outputs[0].dtype is None
         self.rows.append(Row(
-            words, "" if is_number else node.op, shapes(node, self.usual), ", ".join(marks),
-            "" if place == entry.place else place,
+            words, "" if is_number else node.op, shapes(node, self.usual),
+            "" if place == entry.place else place, ", ".join(marks),
         ))
 
 

@@ -76,8 +76,10 @@ class Case:
     sample: Sample
 
     def __str__(self) -> str:
-        given = [*map(described, self.sample.args),
-                 *(f"{k}={described(v)}" for k, v in self.sample.kwargs.items())]
+        given = [
+            *map(described, self.sample.args),
+            *(f"{k}={described(v)}" for k, v in self.sample.kwargs.items()),
+        ]
         how = "method" if self.sample.method else "call"
         return f"sample {self.number}: {how} {self.name}({', '.join(given)})"
 
@@ -93,6 +95,7 @@ class Case:
 
     def cast(self, to: Callable[[np.dtype], np.dtype]) -> Case:
         """The case with its arrays in other dtypes."""
+
         def make(part: Any) -> Any:
             if isinstance(part, np.ndarray) and to(part.dtype) != part.dtype:
                 return part.astype(to(part.dtype), order="K")
@@ -143,8 +146,11 @@ class Library:
 
     def grad(self, outputs: list, inputs: list, seeds: list, *, graph: bool) -> list:
         """Gradients, None where absent."""
-        return list(sapwood.autograd.grad(outputs, inputs, seeds, create_graph=graph,
-                                          retain_graph=True, allow_unused=True))
+        return list(
+            sapwood.autograd.grad(
+                outputs, inputs, seeds, create_graph=graph, retain_graph=True, allow_unused=True
+            )
+        )
 
     def seed(self) -> None:
         """Put random numbers at their beginning."""
@@ -174,8 +180,15 @@ class Run:
         return [t for t in self.outputs if self.library.differentiable(t)]
 
 
-def run(case: Case, library: Library = OURS, *, arrays: list[np.ndarray] | None = None,
-        grad: bool = True, wants: frozenset = WANT_GRAD, swap: Callable | None = None) -> Run:
+def run(
+    case: Case,
+    library: Library = OURS,
+    *,
+    arrays: list[np.ndarray] | None = None,
+    grad: bool = True,
+    wants: frozenset = WANT_GRAD,
+    swap: Callable | None = None,
+) -> Run:
     """Call the operation of a case. `swap` replaces the function that is called."""
     values = iter(case.arrays() if arrays is None else arrays)
     out = case.sample.kwargs.get("out")
@@ -254,16 +267,20 @@ class Gradients:
 def gradients(case: Case, got: Run, *, order: int = 1) -> Gradients:
     """Differentiate the outputs with seeded gradients, and with order=2 the result once more."""
     library, outputs = got.library, got.differentiable
-    seeds = [library.tensor(s, grad=order > 1) for s in
-             directions(case, "seeds", [library.array(t) for t in outputs])]
+    seeds = [
+        library.tensor(s, grad=order > 1)
+        for s in directions(case, "seeds", [library.array(t) for t in outputs])
+    ]
     first = library.grad(outputs, got.inputs, seeds, graph=order > 1)
     if order < 2:
         return Gradients(first, [])
     again = [g for g in first if g is not None and library.differentiable(g)]
     if not again:
         return Gradients(first, [None] * (len(got.inputs) + len(seeds)))
-    seeds2 = [library.tensor(s, grad=False) for s in
-              directions(case, "again", [library.array(g) for g in again])]
+    seeds2 = [
+        library.tensor(s, grad=False)
+        for s in directions(case, "again", [library.array(g) for g in again])
+    ]
     return Gradients(first, library.grad(again, got.inputs + seeds, seeds2, graph=False))
 
 

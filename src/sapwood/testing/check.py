@@ -26,8 +26,14 @@ class GradientError(AssertionError):
 
 
 def check_gradients(
-    fn: Callable[..., Any], inputs: Sequence[np.ndarray], *, order: int = 2, tries: int = 2,
-    seed: int = 0, rtol: float = 1e-5, atol: float = 1e-7,
+    fn: Callable[..., Any],
+    inputs: Sequence[np.ndarray],
+    *,
+    order: int = 2,
+    tries: int = 2,
+    seed: int = 0,
+    rtol: float = 1e-5,
+    atol: float = 1e-7,
 ) -> None:
     """Compare the derivatives of `fn` at `inputs` with central differences.
 
@@ -50,7 +56,11 @@ class Check:
     """One function at one point, moved in random directions."""
 
     def __init__(
-        self, fn: Callable, inputs: Sequence[np.ndarray], rng: np.random.Generator, rtol: float,
+        self,
+        fn: Callable,
+        inputs: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        rtol: float,
         atol: float,
     ) -> None:
         self.fn, self.inputs, self.rng = fn, [np.asarray(a) for a in inputs], rng
@@ -103,13 +113,17 @@ class Check:
         move, sway = [self.like(a) for a in self.inputs], [self.like(s) for s in seeds]
         xs, cs = leaves(self.inputs), leaves(seeds)
         first = grad(self.outputs(xs), xs, cs, create_graph=True, allow_unused=True)
-        kept = [(g, plain(w)) for g, w in zip(first, weights, strict=True)
-                if g is not None and g.requires_grad]
+        kept = [
+            (g, plain(w))
+            for g, w in zip(first, weights, strict=True)
+            if g is not None and g.requires_grad
+        ]
         found: Sequence[Any] = [None] * len(xs + cs)
         if kept:
             found = grad([g for g, _ in kept], xs + cs, [w for _, w in kept], allow_unused=True)
         slopes = self.slopes(
-            lambda h: self.gradient(moved(self.inputs, move, h), moved(seeds, sway, h)))
+            lambda h: self.gradient(moved(self.inputs, move, h), moved(seeds, sway, h))
+        )
         self.agree("second derivative", weights, slopes, dense(found, xs + cs), move + sway)
 
     def agree(self, what: str, seeds: list, slopes: list, found: list, move: list) -> None:
@@ -149,8 +163,9 @@ def leaves(arrays: list[np.ndarray]) -> list[Tensor]:
 
 def dense(found: Sequence[Any], like: list[Tensor]) -> list[np.ndarray]:
     """Gradients as arrays, zeros where there is none."""
-    return [np.zeros_like(t.array) if g is None else g.array
-            for g, t in zip(found, like, strict=True)]
+    return [
+        np.zeros_like(t.array) if g is None else g.array for g, t in zip(found, like, strict=True)
+    ]
 
 
 def several(result: Any) -> list[Tensor]:

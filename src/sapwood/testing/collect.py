@@ -36,10 +36,10 @@ def cases() -> dict[str, list[Case]]:
 
 def operations() -> dict[str, str]:
     """Every name that must have samples, with the module that defines it."""
-    found = {name: op.run.__module__ or "sapwood._ops" for name, op in TABLE.items()}
+    found = {name: getattr(op.run, "__module__", None) or "numpy" for name, op in TABLE.items()}
     for table in (FUNCTIONS, METHODS):
         for name, fn in table.items():
-            if name not in ALIASES:
+            if name not in ALIASES and not isinstance(fn, property):
                 found.setdefault(name, fn.__module__)
     return found
 
@@ -52,5 +52,8 @@ def missing(names: Iterable[str]) -> dict[str, str]:
 
 def unknown(names: Iterable[str]) -> list[str]:
     """Samples of names that nobody offers."""
-    return [name for name in names
-            if name not in TABLE and not hasattr(sapwood, name) and not hasattr(Tensor, name)]
+    return [
+        name
+        for name in names
+        if name not in TABLE and not hasattr(sapwood, name) and not hasattr(Tensor, name)
+    ]

@@ -86,8 +86,11 @@ class Torch(Library):
 
     def grad(self, outputs: list, inputs: list, seeds: list, *, graph: bool) -> list:
         """Gradients, None where absent."""
-        return list(self.torch.autograd.grad(outputs, inputs, seeds, create_graph=graph,
-                                             retain_graph=True, allow_unused=True))
+        return list(
+            self.torch.autograd.grad(
+                outputs, inputs, seeds, create_graph=graph, retain_graph=True, allow_unused=True
+            )
+        )
 
     def seed(self) -> None:
         """Put random numbers at their beginning."""
@@ -108,8 +111,14 @@ def available() -> bool:
 
 
 # How far results may differ, relative to the largest: sums may add in another order.
-CLOSE = {"float64": 1e-11, "complex128": 1e-11, "float32": 1e-5, "complex64": 1e-5,
-         "float16": 2e-3, "bfloat16": 1.6e-2}
+CLOSE = {
+    "float64": 1e-11,
+    "complex128": 1e-11,
+    "float32": 1e-5,
+    "complex64": 1e-5,
+    "float16": 2e-3,
+    "bfloat16": 1.6e-2,
+}
 
 
 def difference(mine: np.ndarray, theirs: np.ndarray, *, close: float | None = None) -> str | None:
@@ -147,8 +156,10 @@ def unlike(a: np.ndarray, b: np.ndarray, close: float) -> np.ndarray:
 def shown(mine: np.ndarray, theirs: np.ndarray, wrong: np.ndarray) -> str:
     """The first elements that differ."""
     places = np.argwhere(wrong)[:3]
-    parts = [f"at {[int(k) for k in p]}: {mine[tuple(p)]!s} instead of {theirs[tuple(p)]!s}"
-             for p in places]
+    parts = [
+        f"at {[int(k) for k in p]}: {mine[tuple(p)]!s} instead of {theirs[tuple(p)]!s}"
+        for p in places
+    ]
     return f"{int(np.sum(wrong))} of {wrong.size} values differ; " + "; ".join(parts)
 
 

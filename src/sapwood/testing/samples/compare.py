@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sapwood.testing.sample import Sample, f, g, i, sample
@@ -109,7 +107,8 @@ SAMPLES = {
         sample(f(), f()), sample(f(0), f(0)), sample(C, C),
     ],
     "allclose": [sample(f(3), f(3)), sample(f(3), f(3) + 1e-9), sample(f(3), g(3)),
-                 sample(f(3), f(3)[:1]), sample(CLOSE, CLOSE), sample(CLOSE, CLOSE, equal_nan=True)],
+                 sample(f(3), f(3)[:1]), sample(CLOSE, CLOSE),
+                 sample(CLOSE, CLOSE, equal_nan=True)],
     "equal": [sample(f(3), f(3)), sample(f(3), g(3)), sample(f(3), f(3)[:1]), sample(f(0), f(0)),
               sample(i(3), i(3).astype("f8")), sample(CLOSE, CLOSE)],
     "where": [

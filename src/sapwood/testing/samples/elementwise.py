@@ -127,10 +127,8 @@ SAMPLES = {
                     sample(i(3), 2), sample(2, f(3)), sample(positive(3), g(2, 1)),
                     sample(z(3), 2)],
     "float_power_": [sample(positive(3), 2)],
-    "maximum": [*floating(numbers=False), *TIES, *mixed(complexes=False, number=False), sample(BOOLS, BOOLS[::-1])],
-    "minimum": [*floating(numbers=False), *TIES, *mixed(complexes=False, number=False), sample(BOOLS, BOOLS[::-1])],
-    "fmax": [*floating(numbers=False), *TIES, *mixed(complexes=False, number=False)],
-    "fmin": [*floating(numbers=False), *TIES, *mixed(complexes=False, number=False)],
+    **{name: [*floating(numbers=False), *TIES, *mixed(complexes=False, number=False),
+              sample(BOOLS, BOOLS[::-1])] for name in ("maximum", "minimum", "fmax", "fmin")},
     "atan2": [*floating(numbers=False), *rounded(numbers=False), sample(i(3), i(3, low=-3)),
               sample(BOOLS, f(3).astype("f4")), sample(i(3), positive(3))],
     "hypot": [*floating(numbers=False), *mixed(ints=False, bools=False, complexes=False)],
@@ -141,11 +139,14 @@ SAMPLES = {
     "xlogy": [*floating(f, positive, numbers=False), *rounded(), sample(2.0, positive(3)),
               sample(f(3, 4).astype("f4"), 1.5), sample(i(3), 2.5), sample(i(3), positive(2, 1)),
               sample(0.0, positive(3)), sample(np.array([0.0, 1.0]), 0.0, grad=False)],
-    "heaviside": [sample(f(3, 4), g(4)), sample(f(), g()), sample(A, np.array(0.5)), sample(f(0), g(0)),
-                  sample(i(3, low=-1, high=2), i(3)), sample(f(3)[::-1], g(2, 1)),
+    "heaviside": [sample(f(3, 4), g(4)), sample(f(), g()), sample(A, np.array(0.5)),
+                  sample(f(0), g(0)), sample(i(3, low=-1, high=2), i(3)),
+                  sample(f(3)[::-1], g(2, 1)),
                   sample(A.astype("f4"), np.array(0.5, "f4"))],
-    "nextafter": [sample(f(3, 4), g(4)), sample(f(), g()), sample(A, B, grad=False), sample(f(0), g(0)),
+    "nextafter": [sample(f(3, 4), g(4)), sample(f(), g()), sample(A, B, grad=False),
+                  sample(f(0), g(0)), sample(f(3), g(2, 1)),
                   sample(f(3).astype("f4"), g(3).astype("f4")[::-1])],
 }
 for _name in ("floor_divide", "heaviside"):  # no derivative, as in PyTorch
     SAMPLES[_name] = [Sample(tuple(map(single, s.args)), s.kwargs) for s in SAMPLES[_name]]
+    SAMPLES[_name].append(sample(f(4).astype("f4")[::-1], g(2, 1).astype("f4")))

@@ -17,17 +17,17 @@ def wide(*shape: int) -> np.ndarray:
     return f(*shape, low=-3.0, high=3.0)
 
 
-def bounded(number: float, *, low: bool) -> list[Sample]:
+def bounded(number: float) -> list[Sample]:
     """Samples of clamp_min or clamp_max."""
-    tensors = [
-        sample(wide(3, 4), g(4)), sample(wide(4), g(3, 1)), sample(wide(), g()),
+    return [
+        sample(wide(3, 4), number), sample(wide(), number), sample(wide(4, 3).T, number),
+        sample(EDGES, 0.5, grad=False), sample(i(4), 2), sample(i(4), 1.5),
+        sample(wide(3).astype("f4"), 0.1), sample(wide(3, 4), g(4)), sample(wide(4), g(3, 1)),
+        sample(wide(), g()),
         sample(wide(3, 4)[::-1], g(4)[::-1]), sample(wide(0, 2), g(2)), sample(i(4), i(4)[::-1]),
         sample(EDGES, EDGES[::-1], grad=False),
         sample(wide(3).astype("f4"), g(3).astype("f4")), sample(wide(3), g(3).astype("f4")),
     ]
-    return [sample(wide(3, 4), number), sample(wide(), number), sample(wide(4, 3).T, number),
-            sample(EDGES, 0.5, grad=False), sample(i(4), 2), sample(i(4), 1.5),
-            sample(wide(3).astype("f4"), 0.1), *tensors] if low is not None else tensors
 
 
 SAMPLES = {
@@ -38,15 +38,17 @@ SAMPLES = {
         sample(EDGES, 1.0, 0.5, grad=False), sample(EDGES, np.nan, grad=False),
         sample(wide(3).astype("f4"), 0.1, 0.2), sample(i(5), 1, 3), sample(i(5), 1.5),
         sample(i(5, dtype="u1"), 1, 3), sample(MASK, 0, 1), sample(i(3, dtype="u1"), -1),
-        sample(wide(3, 4), g(4)), sample(wide(3, 4), max=g(4)), sample(wide(3, 4), g(4), g(3, 1) + 1),
+        sample(wide(3, 4), g(4)), sample(wide(3, 4), max=g(4)),
+        sample(wide(3, 4), g(4), g(3, 1) + 1),
         sample(wide(4), g(3, 4), g(4), torch=""),  # PyTorch fails in backward
         sample(EDGES, EDGES[::-1].copy(), EDGES, grad=False),
         sample(i(4), i(4)[::-1], i(4) + 1), sample(wide(), g(), f(low=2.2, high=3.0)),
         sample(wide(3), g(3).astype("f4")), sample(i(3), g(3)),
     ],
-    "clamp_min": bounded(0.2, low=True),
-    "clamp_max": bounded(0.2, low=False),
-    "_clamp": [private(wide(3, 4), g(4), g(3, 1) + 1.0)],
+    "clamp_min": bounded(0.2),
+    "clamp_max": bounded(0.2),
+    "_clamp": [private(wide(3, 4), g(4), g(3, 1) + 1.0),
+               private(wide(3, 4), f(4, low=-1.5, high=-0.5), f(3, 1, low=0.5, high=1.5))],
     "lerp": [
         sample(f(3, 4), g(3, 4), 0.3), sample(f(3, 4), g(4), 0.7), sample(f(4), g(3, 1), 2.0),
         sample(f(3, 4), g(4), f(3, 1, low=0.0, high=1.0)), sample(f(), g(), f(low=0.1, high=0.4)),
@@ -69,13 +71,14 @@ SAMPLES = {
         sample(f(3)[::-1], g(3), f(3, low=0.3)), sample(f(3), i(3), f(3, low=0.3)),
     ],
     "masked_fill": [
-        sample(f(2, 3), MASK, 0.5), sample(f(3), MASK, -np.inf, grad=False), sample(f(2, 3), MASK, g()),
+        sample(f(2, 3), MASK, 0.5), sample(f(3), MASK, -np.inf, grad=False),
+        sample(f(2, 3), MASK, g()),
         sample(f(3, 2).T, MASK[::-1], 2), sample(f(2, 3), MASK[0], 1.0), sample(i(3), MASK, 2),
         sample(i(3), MASK, 1.7), sample(f(0, 3), MASK[0], 1.0), sample(f(), MASK, 1.0),
         sample(f(3).astype("f4"), MASK, g()), sample(z(3), MASK, 1j), sample(MASK, MASK, True),
         sample(f(2, 3), MASK, np.array(2)),
     ],
-    "fill": [sample(f(2, 3), 0.5), sample(f(3, 2).T, g()), sample(i(3), 2), sample(i(3), 1.7),
+    "fill": [sample(f(2, 3), 0.5), sample(f(3, 2).T, g()), sample(f(3)[::-1], 0.5), sample(i(3), 2), sample(i(3), 1.7),
              sample(f(0), 1.0), sample(f(), 2), sample(z(3), 1j), sample(MASK, 2),
              sample(f(3).astype("f4"), g())],
     "_fill": [private(f(2, 3), 0.5), private(f(2, 3), g())],
@@ -87,7 +90,8 @@ SAMPLES = {
               sample(f(3).astype("f4"), g(3)), sample(f(3), g(3).astype("f4")), sample(f(3), i(3)),
               sample(f(2, 3), g(3, 2).T), sample(f(0), g(0)), sample(z(3), g(3))],
     "nan_to_num": [
-        sample(f(3, 4)), sample(f()), sample(EDGES, grad=False), sample(EDGES, 1.0, 2.0, -3.0, grad=False),
+        sample(f(3, 4)), sample(f()), sample(EDGES, grad=False),
+        sample(EDGES, 1.0, 2.0, -3.0, grad=False),
         sample(EDGES, nan=0.5, grad=False), sample(EDGES.astype("f4"), grad=False), sample(i(3)),
         sample(f(0)), sample(EDGES[::-1], posinf=7.0, grad=False), sample(MASK),
         sample(np.array([complex(np.nan, np.inf), 1 + 2j], "c8"), grad=False),
