@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format types bench clean
+.PHONY: demo test lint format types stubs golden bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/sapwood demo
@@ -21,6 +21,13 @@ format: $(VENV)/.installed-dev
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+
+stubs: $(VENV)/.installed
+	$(BIN)/python tools/make_stubs.py
+
+# Needs PyTorch: $(BIN)/python -m pip install torch==2.13.0
+golden: $(VENV)/.installed
+	$(BIN)/python tools/record_golden.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench

@@ -63,6 +63,7 @@ from sapwood.autograd import (  # noqa: E402
     set_grad_enabled,
 )
 from sapwood.autograd.checked import checked  # noqa: E402
+from sapwood.look import graph  # noqa: E402
 
 # Last the dtypes, whose names (bool, float, int) hide Python's from here on.
 globals().update({_d.name: _d for _d in _dtype.ALL} | _dtype.ALIASES)

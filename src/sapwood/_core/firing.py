@@ -32,7 +32,7 @@ class Firing:
         """Tensor hooks in order of registration, then the stores of retain_grad."""
         hooks = node.own_hooks()
         if node.op.out:
-            g = g or [None] * len(node.op.out)
+            g = g or [None] * len(node.shape)
             for port, fns in sorted(hooks.tensor.items()):
                 g[port], _ = self.tensor_hooks(node, port, fns, g[port], owned=False)
             for entry in tuple(hooks.retain):

@@ -171,7 +171,7 @@ class Node:
 
     @property
     def _input_metadata(self) -> list[Meta]:
-        count = len(self.op.out) if self.op.out else 1
+        count = len(self.shape) if self.op.out else 1
         return [self.output_meta(k) for k in range(count)]
 
     @property

@@ -1,20 +1,32 @@
-"""Readers for people: graphs as data and text. They read nodes, and no part of the machine needs them.
+"""Readers for people: graphs as data and text. No part of the machine needs them.
 
-`protocol` says what a view may ask of a graph; `graphs` makes such a graph from tensors; `source`
-finds the user's own words for it; `text` writes it as a tree, with the help of `folding`.
+`protocol` says what a view may ask of a graph; `graphs` and `nodes` answer it for tensors, and
+`source` finds the user's own words; `text` writes a tree, with the help of `folding`. All of it is
+loaded when first asked for: importing sapwood costs nothing of this.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Graph", "graph"]
+if TYPE_CHECKING:
+    from sapwood.look.graphs import Graph as Graph
+
+
+def graph(*tensors: Any) -> Graph:
+    """The computation graph behind one or several tensors: `print(sapwood.graph(loss))`.
+
+    Iterate over it for its nodes, or ask by variable name, expression or tensor: `g["h1"]`.
+    """
+    from sapwood.look import graphs
+
+    return graphs.build(*tensors)
 
 
 def __getattr__(name: str) -> Any:
-    """`graph` and `Graph`, loaded when first asked for: importing sapwood costs nothing of this."""
-    if name in __all__:
+    """`sapwood.look.Graph`, the type of graphs."""
+    if name == "Graph":
         from sapwood.look import graphs
 
-        return getattr(graphs, name)
+        return graphs.Graph
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -64,7 +64,8 @@ class Plan:
             if not self.links[i] or (i in self.hidden and fold is None):
                 continue
             shown = [fold.below] if fold else list(self.links[i])
-            most = lines * 3 // 2 if len(shown) == 1 or not any(self.links[k] for k in shown) else lines
+            grows = any(self.links[k] and k not in seen for k in shown)
+            most = lines if grows and len(shown) > 1 else lines * 3 // 2
             if used + len(shown) > most and used > 1:  # to say that it is cut takes a line, too
                 self.cut[i] = None
                 continue

@@ -1,41 +1,40 @@
 """From tensors to a graph that can be read: `sapwood.graph(loss)`.
 
-Owns the reading of sapwood's own nodes; answers `protocol`. The graph is built by one walk without
-recursion; what a node says about itself (name, source, values) is found when it is asked for. A
-graph keeps its nodes alive, and with them what they saved for backward, but no tensor.
+Answers `protocol` for sapwood's own tensors. The graph is built by one walk without recursion; what
+a node says about itself (`nodes.py`) is found when it is asked for. A graph keeps its nodes alive,
+and with them what they saved for backward, but no tensor.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.border import ALIASES
+from sapwood._core.door import public_names
 from sapwood._core.memory import heal
 from sapwood._core.node import Leaf, Node, Released
 from sapwood._core.op import FIXED
 from sapwood._core.tensor import Tensor
 from sapwood.look import text as writing
-from sapwood.look.protocol import CONSTANT, LEAF, OPERATION, Edge, Output, Saved
-from sapwood.look.source import INDEX, NOWHERE, UNKNOWN, Operand, Reader, Spot
+from sapwood.look.nodes import Constant, GraphNode, buffer_of, kept
+from sapwood.look.protocol import LEAF, Edge
+from sapwood.look.source import INDEX, NOWHERE, STORE, UNKNOWN, Operand, Reader, Spot
 
 # Calls that only look at a tensor. A view that is brought up to date there carries their line.
 LOOKS = frozenset({"print", "repr", "str", "format", "backward", "len", "graph", "isinstance"})
+STORING = frozenset({"overlay", "put", "index_put", "index_copy", "masked_fill", "fill"})
 FAMILIES = {
     "matmul": {"mm", "mv", "bmm", "dot", "baddbmm"}, "pow": {"square"}, "div": {"true_divide"},
 }
 
 
-def graph(*tensors: Any) -> Graph:
-    """The computation graph behind one or several tensors: `print(sapwood.graph(loss))`.
-
-    Iterate over it for its nodes, or ask by variable name, expression or tensor: `g["h1"]`.
-    """
+def build(*tensors: Any) -> Graph:
+    """The graph behind tensors, or lists of tensors."""
     flat: list[Any] = []
     for t in tensors:
         flat.extend(t if isinstance(t, list | tuple) else [t])
@@ -47,251 +46,6 @@ def graph(*tensors: Any) -> Graph:
                 f"graph(): expected tensors, got {type(t).__name__} at {where.here()}"
             )
     return Graph(flat)
-
-
-class Constant(NamedTuple):
-    """An operand that needs no gradient: a number, or a tensor without graph."""
-
-    value: Any  # UNKNOWN where it was not kept
-    number: bool
-    text: str | None
-    literal: tuple | None = None  # for a number in the source: where it stands
-    lone: Tensor | None = None  # a result without graph that was asked for
-
-
-class GraphNode:
-    """One node of a graph. See `sapwood.look.protocol.ViewNode` for what each property means."""
-
-    __slots__ = ("_graph", "index", "raw")
-
-    def __init__(self, graph: Graph, index: int, raw: Node | Constant) -> None:
-        self._graph, self.index, self.raw = graph, index, raw
-
-    # ---- what it is ----
-
-    @property
-    def role(self) -> str:
-        """OPERATION, LEAF or CONSTANT."""
-        if type(self.raw) is Constant:
-            return CONSTANT
-        return LEAF if type(self.raw) is Leaf else OPERATION
-
-    @property
-    def is_leaf(self) -> bool:
-        """True where no operation of this graph made it: leaves and constants."""
-        return self.role != OPERATION
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether gradients flow to it."""
-        return type(self.raw) is not Constant
-
-    @property
-    def op(self) -> str:
-        """What it computes: "mul"; "leaf" and "constant" for those."""
-        raw = self.raw
-        return CONSTANT if isinstance(raw, Constant) else raw.op.name.lstrip("_")
-
-    @property
-    def title(self) -> str:
-        """PyTorch's name of the backward node; empty for constants."""
-        return "" if isinstance(self.raw, Constant) else self.raw.name()
-
-    @property
-    def kind(self) -> str:
-        """The family of the operation: "MAP", "FOLD", ...; "LEAF", "CONSTANT"."""
-        role = self.role
-        if isinstance(self.raw, Constant) or role == LEAF:
-            return role.upper()
-        return self.raw.op.kind
-
-    # ---- what flows ----
-
-    @property
-    def inputs(self) -> tuple[GraphNode, ...]:
-        """The nodes whose results come in, operand by operand."""
-        nodes = self._graph.nodes
-        return tuple(nodes[i] for i in self._graph.links[self.index])
-
-    @property
-    def ports(self) -> tuple[int, ...]:
-        """Which output of each input."""
-        if isinstance(self.raw, Constant):
-            return ()
-        kept = self._graph.present(self.index)
-        return tuple(max(self.raw.ports[i], 0) for i in kept)
-
-    @property
-    def operands(self) -> tuple[str, ...]:
-        """The operation's names of the inputs."""
-        if isinstance(self.raw, Constant):
-            return ()
-        op = self.raw.op
-        if op.variadic or len(op.args) < len(self.raw.inputs):
-            stem = op.args[0] if op.args else "x"
-            return tuple(f"{stem}[{i}]" for i in self._graph.present(self.index))
-        return tuple(op.args[i] for i in self._graph.present(self.index))
-
-    @property
-    def outputs(self) -> tuple[Output, ...]:
-        """The results; most operations have one."""
-        raw = self.raw
-        if isinstance(raw, Constant):
-            return (Output(self.shape, self.dtype, self.name),)
-        if not raw.op.out or len(raw.shape) == 1:
-            return (Output(self.shape, self.dtype, self.name),)
-        names: Sequence[str | None] = ()
-        if self._graph.outermost(self.index):
-            spot = self._graph.spot(raw)
-            names = spot.names if spot.unpacked else ()
-        return tuple(
-            Output(tuple(shape), dtype_name(d), names[i] if i < len(names) else None)
-            for i, (shape, d) in enumerate(zip(raw.shape, raw.dtype, strict=True))
-        )
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """The shape of the (first) result; None where it is not known."""
-        raw = self.raw
-        if isinstance(raw, Constant):
-            known = isinstance(raw.value, np.ndarray) and not raw.number
-            return raw.value.shape if known else () if raw.number else None
-        return tuple(raw.shape[0] if raw.op.out else raw.shape)
-
-    @property
-    def dtype(self) -> str | None:
-        """The dtype of the (first) result; None where it is not known."""
-        raw = self.raw
-        if isinstance(raw, Constant):
-            known = isinstance(raw.value, np.ndarray) and not raw.number
-            return dt.of(raw.value.dtype).name if known else None
-        return dtype_name(raw.dtype[0] if raw.op.out else raw.dtype)
-
-    @property
-    def attrs(self) -> dict[str, Any]:
-        """What else the operation was given."""
-        raw = self.raw
-        return {} if isinstance(raw, Constant) else dict(zip(raw.op.attrs, raw.attrs, strict=False))
-
-    @property
-    def value(self) -> Any:
-        """The array or number where it is known: of constants that were kept, and of leaves."""
-        raw = self.raw
-        if isinstance(raw, Constant):
-            if raw.value is UNKNOWN:
-                return None
-            return raw.value.item() if raw.number and hasattr(raw.value, "item") else raw.value
-        tensor = raw.ref() if isinstance(raw, Leaf) else None
-        return None if tensor is None else tensor.array
-
-    # ---- where it comes from ----
-
-    @property
-    def name(self) -> str | None:
-        """A leaf's own name, or the user's variable."""
-        raw = self.raw
-        if isinstance(raw, Constant):
-            text = raw.text
-            return text if text and text.replace(".", "").isidentifier() else None
-        if isinstance(raw, Leaf):
-            own = getattr(raw.ref(), "name", None)
-            if own:
-                return own
-        elif not self._graph.outermost(self.index):
-            return None
-        spot = self._graph.spot(raw)
-        return spot.names[0] if spot.names and not spot.unpacked else None
-
-    @property
-    def expression(self) -> str | None:
-        """The user's own words for this value."""
-        raw = self.raw
-        if isinstance(raw, Constant):
-            return raw.text
-        spot = self._graph.spot(raw)
-        return spot.text if self._graph.outermost(self.index) else None
-
-    @property
-    def statement(self) -> bool:
-        """Whether the expression is a whole statement, such as `x += 1`."""
-        return not isinstance(self.raw, Constant) and self._graph.spot(self.raw).whole
-
-    @property
-    def scope(self) -> str:
-        """The module that it was computed in."""
-        return "" if isinstance(self.raw, Constant) else self.raw.scope
-
-    @property
-    def place(self) -> where.Place | None:
-        """The user's line: file, line, function, text."""
-        return None if isinstance(self.raw, Constant) else self._graph.spot(self.raw).place
-
-    @property
-    def call(self) -> Hashable:
-        """Equal for nodes that one call in the source made."""
-        raw = self.raw
-        return None if isinstance(raw, Constant) else (id(raw.code), raw.lasti)
-
-    # ---- what it keeps ----
-
-    @property
-    def saved(self) -> tuple[Saved, ...]:
-        """What it keeps for backward; empty after backward released it."""
-        found = []
-        for name, value in kept(self.raw):
-            array = value if isinstance(value, np.ndarray) else None
-            owner = None if array is None else buffer_of(array)
-            first = owner is not None and self._graph.first_keeper(owner) == self.index
-            found.append(Saved(
-                name, None if array is None else array.shape,
-                None if array is None else dt.of(array.dtype).name,
-                0 if owner is None else owner.nbytes, first,
-            ))
-        return tuple(found)
-
-    @property
-    def saved_bytes(self) -> int:
-        """Bytes that it keeps and that no earlier node of the graph keeps already."""
-        if isinstance(self.raw, Constant) or not self.raw.saved:
-            return 0
-        sizes = {id(buffer_of(v)): buffer_of(v) for _, v in kept(self.raw) if hasattr(v, "nbytes")}
-        return sum(owner.nbytes for owner in sizes.values()
-                   if self._graph.first_keeper(owner) == self.index)
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """What users attached."""
-        hooks = None if isinstance(self.raw, Constant) else self.raw.hooks
-        if hooks is None:
-            return ()
-        count = sum(map(len, hooks.tensor.values()))
-        count += len(hooks.pre) + len(hooks.post) + len(hooks.post_accumulate)
-        found = ["keeps its gradient"] if any(ref() is not None for _, ref, _ in hooks.retain) else []
-        return (*found, f"{count} hooks" if count > 1 else "1 hook") if count else tuple(found)
-
-    def __repr__(self) -> str:
-        return f"<{self.op} {writing.label(self)!r}>"
-
-
-def kept(raw: Node | Constant) -> list[tuple[str, Any]]:
-    """(name, value) of everything that a node saved and still has."""
-    flat = () if isinstance(raw, Constant) else raw.saved
-    if not flat or type(flat) is Released:
-        return []
-    names = raw.plan.saves or [f"saved_tensors[{i}]" for i in range(len(flat) // 3)]
-    return list(zip(names, flat[::3], strict=False))
-
-
-def dtype_name(dtype: Any) -> str | None:
-    """The name of a NumPy dtype; None for an output that is no tensor."""
-    return None if dtype is None else dt.of(dtype).name
-
-
-def buffer_of(array: np.ndarray) -> np.ndarray:
-    """The array that owns the memory of a view."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 class Graph:
@@ -313,7 +67,7 @@ class Graph:
             if t.memory is not None:
                 heal(t)
             if t.node is None:
-                i = self._add(Constant(t.array, number=False, text=None, lone=t), ())
+                i = self._place(Constant(t.array, number=False, text=None))
                 self._notes += why_none(t)
             else:
                 self._walk(t.node)
@@ -389,7 +143,7 @@ class Graph:
             return None
         if literal is None:
             return Constant(UNKNOWN, number=False, text=text)
-        return Constant(written.value, True, text, literal)  # type: ignore[union-attr]
+        return Constant(written.value, number=True, text=text, literal=literal)  # type: ignore[union-attr]
 
     def _find_written(self, raw: Node, i: int) -> tuple[Operand | None, bool]:
         """What the user wrote for operand i, and whether the source says: nothing."""
@@ -398,8 +152,20 @@ class Graph:
             return None, False
         if raw.op.variadic and len(spot.operands) != len(raw.inputs):
             return None, False
-        written = spot.operands[i] if i < len(spot.operands) else None
-        return written, written is None or written.value is None
+        operands, k = spot.operands, i
+        if raw.op.name == f"r{spot.call}":  # 1 - x is rsub(x, 1)
+            operands = operands[::-1]
+        if spot.keywords is not None and raw.op.sig and not raw.op.variadic:
+            names = public_names(raw.op.sig)
+            own = [name for name in names if name not in raw.op.attrs]
+            if i < len(own):
+                k = names.index(own[i])
+                if own[i] in spot.keywords:
+                    return spot.keywords[own[i]], spot.keywords[own[i]].value is None
+        if k >= len(operands):
+            return None, True
+        written = operands[k]
+        return written, written is not None and written.value is None
 
     # ---- what nodes ask ----
 
@@ -408,9 +174,9 @@ class Graph:
         spot = self._reader.spot(raw.code, raw.lasti)
         if type(raw) is Leaf or not spot.text or related(spot.call, raw):
             return spot
-        if spot.call in LOOKS or not spot.call or spot.call == INDEX:
-            return NOWHERE if spot.call in LOOKS else Spot(spot.place)
-        return spot
+        if spot.call in LOOKS:
+            return NOWHERE
+        return spot if spot.call not in ("", INDEX) else Spot(spot.place)
 
     def outermost(self, i: int) -> bool:
         """Whether a node is what the user's call returned, not a step inside of it."""
@@ -425,11 +191,21 @@ class Graph:
                     if not isinstance(below, Constant) and below.lasti == raw.lasti \
                             and below.code is raw.code and type(below) is not Leaf:
                         call = self._reader.spot(below.code, below.lasti).call
-                        if not related(call, below) or (raw.op.name == "_overlay"
-                                                        and below.op is not raw.op):
+                        if not related(call, below):
                             inner.add(k)
             self._inner = inner
         return i not in self._inner
+
+    def base_name(self, i: int) -> str | None:
+        """The variable whose memory a write through a view changed."""
+        while self.nodes[i].raw.op.name == "_overlay":  # type: ignore[union-attr]
+            below = self.links[i][0]
+            if isinstance(self.nodes[below].raw, Constant):
+                break
+            i = below
+        else:
+            return self.nodes[i].name
+        return None
 
     def present(self, i: int) -> list[int]:
         """Positions of the operands of a node that are in the graph."""
@@ -543,11 +319,15 @@ def related(call: str, raw: Node) -> bool:
     name = op.name.strip("_")
     call = call.rstrip("_")
     if call == INDEX:
-        return op.kind in ("MOVE", "PICK")
+        return op.kind in ("MOVE", "PICK") and name != "overlay"
+    if call == STORE:
+        return name in STORING
     if call == "apply":  # F.apply(...) of a custom Function
         return op.kind == "CALL" and op.variadic
     call = ALIASES.get(call, call)
-    return call == name or name in FAMILIES.get(call, ()) or name.startswith(f"{call}_")
+    if name in (call, f"r{call}") or name in FAMILIES.get(call, ()):
+        return True
+    return name.startswith(f"{call}_")
 
 
 def why_none(t: Tensor) -> list[str]:

@@ -47,11 +47,16 @@ class PlaceLike(Protocol):
     """A line of the user's."""
 
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """The path of the file."""
+
     @property
-    def line(self) -> int: ...
+    def line(self) -> int:
+        """The number of the line."""
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The source line, stripped; empty where the file cannot be read."""
 
 
 class ViewNode(Protocol):

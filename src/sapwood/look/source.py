@@ -8,7 +8,9 @@ is no file (a prompt, `exec`), or it changed since, answers are empty and never 
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
+from bisect import bisect_right
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -21,7 +23,10 @@ SIGNS = {
     "BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor",
     "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne",
 }
-INDEX = "[]"  # the call of `x[...]`
+SYMBOLS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "@": "matmul",
+           "//": "floor_divide", "%": "remainder"}
+STORES = frozenset({"STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF"})
+INDEX, STORE = "[]", "[]="  # the calls of `x[...]` and `x[...] = y`
 UNKNOWN = object()  # the value of an operand that is no plain number
 
 
@@ -40,18 +45,19 @@ class Spot:
     place: where.Place | None = None
     text: str | None = None  # "3*x**2"
     call: str = ""  # "mul", "tanh", INDEX; empty where unknown
-    operands: tuple[Operand, ...] | None = None  # None: unknown, () too
+    operands: tuple[Operand | None, ...] | None = None  # by position; None where unknown
     names: tuple[str | None, ...] = ()  # variables that take the results
     unpacked: bool = False  # `a, b = ...`: one variable per output
     whole: bool = False  # the text is a statement and names the variable itself
+    keywords: dict[str, Operand] | None = None  # of a call: operands by name; None: no call
 
 
 class Reader:
-    """Answers `spot(code, lasti)`; keeps what it read. Holds the code objects that it was asked for."""
+    """Answers `spot(code, lasti)`. Keeps what it read, and the code objects that it read about."""
 
     def __init__(self) -> None:
         self.spots: dict[tuple[int, int], Spot] = {}
-        self.codes: dict[int, tuple[CodeType, list]] = {}
+        self.codes: dict[int, Code] = {}
         self.files: dict[str, File] = {}
 
     def spot(self, code: CodeType | None, lasti: int) -> Spot:
@@ -66,19 +72,54 @@ class Reader:
 
     def read(self, code: CodeType, lasti: int) -> Spot:
         """Look into the file."""
-        if id(code) not in self.codes:
-            self.codes[id(code)] = code, list(code.co_positions())
-        positions = self.codes[id(code)][1]
-        place = where.place(code, lasti)
-        name = place.name if place else None
-        plain = Spot(place, names=(name,))
-        span = positions[lasti // 2] if lasti // 2 < len(positions) else (None,) * 4
+        known = self.codes.get(id(code))
+        if known is None:
+            known = self.codes[id(code)] = Code(code)
+        span = known.span(lasti)
+        name = known.stored_in(lasti)
+        place = where.Place(code.co_filename, span[0] or code.co_firstlineno, span[2] or 0,
+                            code.co_name, name)
+        plain = Spot(place, None, *known.operands(lasti), (name,))
         if None in span:
             return plain
         file = self.files.get(code.co_filename)
         if file is None:
             file = self.files[code.co_filename] = File(code.co_filename)
         return file.describe(span, place, plain)
+
+
+class Code:
+    """The instructions of one function: what can be told without its source."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code  # kept: its id stands for it
+        self.spans = list(code.co_positions())
+        self.steps = [ins for ins in dis.get_instructions(code) if ins.opname != "CACHE"]
+        self.offsets = [ins.offset for ins in self.steps]
+
+    def span(self, lasti: int) -> tuple:
+        """(line, last line, column, last column) of the instruction at `lasti`."""
+        return self.spans[lasti // 2] if lasti // 2 < len(self.spans) else (None,) * 4
+
+    def stored_in(self, lasti: int) -> str | None:
+        """The variable that takes the result of the instruction at `lasti`."""
+        for ins in self.steps[bisect_right(self.offsets, lasti) :]:
+            if ins.opname in STORES:
+                return str(ins.argval)
+            if ins.opname != "COPY":  # `a = b = x * 2` copies before it stores
+                return None
+        return None
+
+    def operands(self, lasti: int) -> tuple[str, tuple[Operand | None, ...] | None]:
+        """What an arithmetic instruction computes, and its operands where they are simple."""
+        end = bisect_right(self.offsets, lasti)
+        steps = self.steps[max(end - 3, 0) : end]
+        if not steps or steps[-1].opname != "BINARY_OP":
+            return "", None
+        call = SYMBOLS.get(steps[-1].argrepr.removesuffix("="), "")
+        right = loaded(steps[-2]) if len(steps) > 1 else None
+        left = loaded(steps[-3]) if len(steps) > 2 and right is not None else None
+        return call, (left, right)
 
 
 class File:
@@ -110,17 +151,28 @@ class File:
         if node is None:
             return plain
         call, operands = self.call(node)
+        keywords = self.keywords(node)
         if self.is_target(node):  # y[0] = value: the statement says it
             statement = self.parent[id(node)]
-            return Spot(place, self.text(statement), INDEX, None, (), whole=True)
+            value = getattr(statement, "value", None)
+            written = self.written([node.value, value]) if value else None  # type: ignore[attr-defined]
+            return Spot(place, self.text(statement), STORE, written,
+                        (self.target(node.value),), whole=True)  # type: ignore[attr-defined]
         if isinstance(node, ast.AugAssign):
-            return Spot(place, self.text(node), call, operands, (self.text(node.target),),
+            return Spot(place, self.text(node), call, operands, (self.target(node.target),),
                         whole=True)
         if self.writes(node):  # x.mul_(2) as a statement of its own: its result is x
-            return Spot(place, self.text(node), call, operands, (self.text(node.func.value),),  # type: ignore[attr-defined]
-                        whole=True)
+            return Spot(place, self.text(node), call, operands,
+                        (self.target(node.func.value),), whole=True, keywords=keywords)  # type: ignore[attr-defined]
         names, unpacked = self.names(node)
-        return Spot(place, self.text(node), call, operands, names or plain.names, unpacked)
+        return Spot(place, self.text(node), call, operands, names or plain.names, unpacked,
+                    keywords=keywords)
+
+    def keywords(self, node: ast.AST) -> dict[str, Operand] | None:
+        """The operands of a call that are given by name."""
+        if not isinstance(node, ast.Call):
+            return None
+        return {k.arg: self.written([k.value])[0] for k in node.keywords if k.arg}
 
     def text(self, node: ast.AST) -> str:
         """The source of a node on one line."""
@@ -141,8 +193,8 @@ class File:
         )
 
     def is_target(self, node: ast.AST) -> bool:
-        """Whether this is the left side of an assignment."""
-        return isinstance(getattr(node, "ctx", None), ast.Store)
+        """Whether this is the left side of `y[0] = value`."""
+        return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
     def call(self, node: ast.AST) -> tuple[str, tuple[Operand, ...] | None]:
         """What is called, and with which operands, as far as the words tell."""
@@ -183,7 +235,7 @@ class File:
 
     def written(self, parts: list[ast.expr]) -> tuple[Operand, ...]:
         """The operands as they stand there. The parts of a list of operands stand for it."""
-        if len(parts) >= 1 and isinstance(parts[0], ast.List | ast.Tuple):
+        if parts and isinstance(parts[0], ast.List | ast.Tuple) and parts[0].elts:
             parts = parts[0].elts
         found = []
         for part in parts:
@@ -226,3 +278,12 @@ class File:
 
 
 NOWHERE = Spot()
+
+
+def loaded(ins: dis.Instruction) -> Operand | None:
+    """The operand that one instruction puts on the stack; None for all but names and constants."""
+    if ins.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        return Operand(repr(ins.argval), ins.argval)
+    if ins.opname in ("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"):
+        return Operand(str(ins.argval))
+    return None

@@ -84,7 +84,8 @@ def label(node: ViewNode) -> str:
 def called(node: ViewNode, port: int = 0) -> str:
     """How a line refers to a node that is shown elsewhere."""
     if node.role == OPERATION and len(node.outputs) > 1:
-        return node.outputs[port].name or f"{node.expression or formula(node)}[{port}]"
+        name = node.outputs[port].name
+        return name or f"{node.name or node.expression or formula(node)}[{port}]"
     return node.name or node.expression or (
         formula(node) if node.role == OPERATION else label(node))
 
@@ -97,12 +98,29 @@ def formula(node: ViewNode) -> str:
         return f"{parts[0]} {sign} {parts[1]}"
     if node.op == "neg":
         return f"-{parts[0]}"
+    if "key" in node.attrs:
+        return f"{parts[0]}[{key(node.attrs['key'])}]"
     if len(parts) > 3:
         parts[2:] = ["…"]
     for name, value in node.attrs.items():
         if isinstance(value, int | float | str) and value is not False:
             parts.append(f"{name}={value}")
     return f"{node.op}({', '.join(parts)})"
+
+
+def key(index: Any) -> str:
+    """An index as it is written between brackets."""
+    parts = index if isinstance(index, tuple) else (index,)
+    found = []
+    for part in parts:
+        if isinstance(part, slice):
+            ends = ["" if end is None else str(end) for end in (part.start, part.stop, part.step)]
+            found.append(":".join(ends if part.step is not None else ends[:2]))
+        elif part is Ellipsis:
+            found.append("...")
+        else:
+            found.append("…" if isinstance(part, np.ndarray) else str(part))
+    return ", ".join(found)
 
 
 def brief(node: ViewNode, port: int) -> str:

@@ -1,0 +1,7 @@
+"""The second article's formula."""
+
+import sapwood as torch
+
+x = torch.tensor(3., requires_grad=True)
+y = 3*x**2 + 4*x + 2
+print(torch.graph(y))
