@@ -148,7 +148,8 @@ class Graph:
     def _find_written(self, raw: Node, i: int) -> tuple[Operand | None, bool]:
         """What the user wrote for operand i, and whether the source says: nothing."""
         spot = self.spot(raw)
-        if spot.operands is None or not related(spot.call, raw):
+        copies = spot.call == STORE and raw.op.name.strip("_") == "copy"
+        if spot.operands is None or not (copies or related(spot.call, raw)):
             return None, False
         if raw.op.variadic and len(spot.operands) != len(raw.inputs):
             return None, False

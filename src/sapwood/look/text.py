@@ -250,6 +250,7 @@ class Tree:
         self.done: set[int] = set()
         self.stack: list[Entry] = []
         self.later: list[Entry] = []
+        self.words = self.find_words()
         self.twins = self.find_twins()
         self.tags: dict[int, str] = {}
         self.stack = [Entry(node.index, port, "", "", 0, "", "", first=True)
@@ -259,20 +260,36 @@ class Tree:
                 self.stack.append(self.later.pop(0))
             self.write(self.stack.pop())
 
-    def find_twins(self) -> dict[int, str]:
-        """Nodes that a reader would take for another one, where a line refers to them."""
+    def find_words(self) -> dict[int, str]:
+        """How to refer to each node: by its variable or, if several have that, its expression."""
         below = self.plan.below
         shown = {node.index for node, _ in self.graph.roots}.union(*below.values())
-        uses = Counter(k for inputs in below.values() for k in inputs)
+        nodes = [self.graph.nodes[i] for i in sorted(shown)
+                 if self.graph.nodes[i].role == LEAF or self.graph.links[i]]
+        names = Counter(called(node) for node in nodes)
+        return {
+            node.index: called(node) if names[called(node)] == 1 or len(node.outputs) > 1
+            else node.expression or called(node) for node in nodes
+        }
+
+    def find_twins(self) -> dict[int, str]:
+        """Nodes that a reader would take for another one, where a line refers to them."""
+        uses = Counter(k for inputs in self.plan.below.values() for k in inputs)
         alike: dict[str, list[int]] = {}
-        for i in shown - self.plan.hidden:
-            node = self.graph.nodes[i]
-            if node.role == LEAF or self.graph.links[i]:
-                alike.setdefault(called(node), []).append(i)
+        for i, words in self.words.items():
+            if i not in self.plan.hidden:
+                alike.setdefault(words, []).append(i)
         return {
             i: name for name, nodes in alike.items() if len(nodes) > 1 and any(
                 uses[k] > 1 or self.graph.nodes[k].role == LEAF for k in nodes) for i in nodes
         }
+
+    def refer(self, node: ViewNode, port: int) -> str:
+        """The words for a node that is shown elsewhere."""
+        words = self.words.get(node.index)
+        if words is None or len(node.outputs) > 1:
+            words = called(node, port)
+        return words + self.tag(node.index)
 
     def tag(self, i: int) -> str:
         """` #2` behind the second of two nodes that are called the same."""
@@ -299,10 +316,10 @@ class Tree:
         opened = i in self.plan.below or i in self.plan.cut
         if i in self.done or (i in self.plan.hidden and i not in self.plan.folds):
             sign = " ↑" if opened or i in self.plan.hidden else ""
-            self.put(entry, called(node, entry.port) + self.tag(i) + sign)
+            self.put(entry, self.refer(node, entry.port) + sign)
             return
         if entry.depth > DEEP and opened and i not in self.plan.folds and not self.small(i):
-            self.put(entry, called(node, entry.port) + self.tag(i) + " ↓")
+            self.put(entry, self.refer(node, entry.port) + " ↓")
             if all(i != other.node for other in self.later):
                 self.later.append(Entry(i, entry.port, "", "", 0, "", "", first=True))
             return

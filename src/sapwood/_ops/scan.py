@@ -1,0 +1,144 @@
+"""FOLD along one dimension that keeps its extent: running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sapwood._core.border import METHODS, border, function
+from sapwood._core.door import TABLE, primitive
+from sapwood._core.op import FOLD
+from sapwood._core.tensor import KINDS, Tensor
+from sapwood._ops.axes import axis
+from sapwood._ops.reduce import cast
+from sapwood._ops.rules import cj
+
+
+def scan_dtype(a: np.ndarray) -> Any:
+    """Integers and booleans are summed in int64."""
+    return np.int64 if a.dtype.kind in "biu" else None
+
+
+def turned(x: Any, dim: int) -> Any:
+    """The order along dim turned round."""
+    return TABLE["flip"].door(x, (dim,)) if ndim(x) else x
+
+
+def ndim(x: Any) -> int:
+    """The number of dimensions of an array or tensor."""
+    return (x.array if type(x) in KINDS else x).ndim
+
+
+def late_sum(g: Any, dim: int) -> Any:
+    """The sum of all later gradients: the transpose of cumsum."""
+    return turned(cumsum_of(turned(g, dim), dim), dim)
+
+
+cumsum_of = primitive(
+    "_cumsum", "x; dim", kind=FOLD, in_place="cumsum__", title="CumsumBackward0",
+    run=lambda a, dim: np.cumsum(a, dim, dtype=scan_dtype(a)) if a.ndim else np.array(
+        a, dtype=scan_dtype(a)),
+    grad=dict(x=lambda g, dim: late_sum(g, dim)), doc="The running sum along a dimension.")
+
+
+def cumprod_rule(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """Without zeros: late_sum(g out) / x. With zeros: one product without x_k for every k."""
+    a = x.array if type(x) in KINDS else x
+    if a.ndim == 0:
+        return g
+    if not (a == 0).any() and type(x) not in KINDS:
+        return late_sum(g * cj(out), dim) / cj(x)
+    return careful_cumprod(g, x, dim, a.shape)
+
+
+def careful_cumprod(g: Any, x: Any, dim: int, shape: tuple) -> Any:
+    """The rule as a polynomial in x, right with zeros and at every order; O(n^2) along dim."""
+    basic, cat, sum_ = TABLE["_index_basic"].door, TABLE["cat"].door, TABLE["sum"].door
+    n, head = shape[dim], (slice(None),) * dim
+    parts = []
+    for k in range(n):
+        one = basic(x, (*head, slice(k, k + 1))) * 0.0 + 1.0
+        before = basic(x, (*head, slice(0, k)))
+        if k:
+            one = one * TABLE["prod"].door(before, dim, True)
+        rest = basic(x, (*head, slice(k + 1, n)))
+        chain = cat([one, rest], dim)
+        weights = basic(g, (*head, slice(k, n)))
+        parts.append(sum_(weights * cj(cumprod_of(chain, dim)), dim, True))
+    return cat(parts, dim) if parts else g
+
+
+cumprod_of = primitive(
+    "_cumprod", "x; dim", kind=FOLD, in_place="cumprod__", title="CumprodBackward0",
+    run=lambda a, dim: np.cumprod(a, dim, dtype=scan_dtype(a)) if a.ndim else np.array(
+        a, dtype=scan_dtype(a)),
+    grad=dict(x=cumprod_rule), doc="The running product along a dimension.")
+
+
+def public_scan(name: str, record: Any) -> None:
+    """cumsum and cumprod with PyTorch's arguments, and in place."""
+
+    def call(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        x = input if dtype is None else cast(input, dtype)
+        return record(x, axis(dim, input.array.ndim))
+
+    def write(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        return getattr(self, record.op.in_place)(axis(dim, self.array.ndim))
+
+    call.__name__, write.__name__ = name, f"{name}_"
+    call.__doc__ = record.op.doc
+    write.__doc__ = f"{record.op.doc[:-1]}, in place."
+    function(call)
+    METHODS[f"{name}_"] = border(write)
+
+
+public_scan("cumsum", cumsum_of)
+public_scan("cumprod", cumprod_of)
+
+
+def extreme_scan(a: np.ndarray, dim: int, *, top: bool) -> tuple:
+    """Running extreme and where it was met last."""
+    if a.ndim == 0:
+        return np.array(a), np.zeros((), np.int64)
+    values = (np.maximum if top else np.minimum).accumulate(a, dim)
+    steps = np.arange(a.shape[dim]).reshape([-1 if d == dim else 1 for d in range(a.ndim)])
+    hit = (a == values) | (np.isnan(a) if a.dtype.kind == "f" else False)
+    return values, np.maximum.accumulate(np.where(hit, steps, 0), dim).astype(np.int64)
+
+
+def extreme_rule(g: Any, indices: Any, dim: int, x_shape: tuple, x_dtype: Any) -> Any:
+    """Each gradient goes to the place that its value came from."""
+    return TABLE["_scatter_add"].door(np.zeros(x_shape, x_dtype), indices, g[0], dim)
+
+
+for _name, _top in (("cummax", True), ("cummin", False)):
+    primitive(
+        _name, "x; dim", kind=FOLD, out="values indices", title=f"{_name.capitalize()}Backward0",
+        run=lambda a, dim, top=_top: extreme_scan(a, dim, top=top),
+        grad=dict(x=extreme_rule), bind=lambda a, dim: (axis(dim, a.ndim),),
+        doc=f"The running {'maximum' if _top else 'minimum'} and where it was met last.")
+
+
+@function
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """log(cumsum(exp(input))) without overflow."""
+    top = TABLE["amax"].door(input.detach(), dim, True)
+    safe = TABLE["where"].door(top.isfinite(), top, 0.0)  # type: ignore[attr-defined]
+    return cumsum_of((input - safe).exp(), axis(dim, input.array.ndim)).log() + safe
+
+
+@function
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The n-th difference along a dimension."""
+    d = axis(dim, input.array.ndim)
+    ends = [t for t in (prepend, input, append) if t is not None]
+    x = TABLE["cat"].door(ends, d) if len(ends) > 1 else input
+    head = (slice(None),) * d
+    for _ in range(n):
+        basic = TABLE["_index_basic"].door
+        later, earlier = basic(x, (*head, slice(1, None))), basic(x, (*head, slice(0, -1)))
+        x = later ^ earlier if x.array.dtype.kind == "b" else later - earlier
+    return x
+
+
