@@ -200,8 +200,9 @@ def backward(root, seed=None, *, graph=False):
         for operand, source in zip(node.op.operands, node.inputs, strict=True):
             if source is None:
                 continue
-            values = [g if name == "g" else unpack(node, name, graph)
-                      for name in node.op.asks[operand]]
+            values = [
+                g if name == "g" else unpack(node, name, graph) for name in node.op.asks[operand]
+            ]
             part = fit(node.op.rules[operand](*values), source.shape)
             if source in live:
                 live[source] = add(live[source], part)
@@ -219,7 +220,8 @@ def unpack(node, name, graph):
         raise RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace "
             f"operation: {name} of {node.op.name}, saved at version {n}, now at {version.n}, "
-            f"written at {version.line}")
+            f"written at {version.line}"
+        )
     if not graph or not isinstance(value, np.ndarray):
         return value
     t = Tensor(value)
@@ -235,7 +237,8 @@ def fit(g, shape):
 def unbroadcast(x, shape):
     lead = np.ndim(x) - len(shape)
     axes = tuple(range(lead)) + tuple(
-        i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
+        i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1
+    )
     return x.sum(axis=axes, keepdims=True).reshape(shape)
 
 
@@ -260,8 +263,7 @@ def fire(node, g):
 
 
 sum_to = primitive("sum_to", "x; shape", unbroadcast, x=lambda g, x_shape: spread(g, x_shape))
-spread = primitive("spread", "x; shape", np.broadcast_to,
-                   x=lambda g, x_shape: sum_to(g, x_shape))
+spread = primitive("spread", "x; shape", np.broadcast_to, x=lambda g, x_shape: sum_to(g, x_shape))
 
 
 def total(x):
@@ -327,6 +329,12 @@ retain_grad(y)
 backward(total(z) * 0.25)
 assert (seen[0] == 4.5).all() and (y.grad.array == 4.5).all()
 
+x.grad, seen[:] = None, []
+y = x + 2
+register_hook(y, lambda g: seen.append(g.array.copy()))
+backward(total(exp(y) * 0 + y))
+assert len(seen) == 1, "called once, when all parts of the gradient are there"
+
 x.grad = None
 y = x + 2
 register_hook(y, lambda g: g * 10)
@@ -377,13 +385,26 @@ else:
 # Each finds out when it is next asked for its node (`current`, part 3): the counter of writes has
 # moved, so it walks its own path of view steps again, from the node of the new content.
 
-pick = primitive("pick", "x; key", lambda x, key: x[key, ...], view=True,
-                 x=lambda g, x_shape, key: put(g, x_shape, key))
-put = primitive("put", "x; shape key", lambda x, shape, key: placed(np.zeros(shape), x, key),
-                x=lambda g, key: pick(g, key))
-overlay = primitive("overlay", "x y; path", lambda x, y, path: placed(x.copy(), y, path),
-                    x=lambda g, y_shape, path: overlay(g, np.zeros(y_shape), path),
-                    y=lambda g, path: pick_path(g, path))
+pick = primitive(
+    "pick",
+    "x; key",
+    lambda x, key: x[key, ...],
+    view=True,
+    x=lambda g, x_shape, key: put(g, x_shape, key),
+)
+put = primitive(
+    "put",
+    "x; shape key",
+    lambda x, shape, key: placed(np.zeros(shape), x, key),
+    x=lambda g, key: pick(g, key),
+)
+overlay = primitive(
+    "overlay",
+    "x y; path",
+    lambda x, y, path: placed(x.copy(), y, path),
+    x=lambda g, y_shape, path: overlay(g, np.zeros(y_shape), path),
+    y=lambda g, path: pick_path(g, path),
+)
 
 
 def placed(array, value, where):
@@ -442,9 +463,9 @@ gc.disable()
 w = Tensor(np.ones(1000), requires_grad=True)
 loss = total(exp(w) * exp(w * 2))
 backward(loss)
-ghosts = [weakref.ref(loss.node), weakref.ref(loss.node.inputs[0])]
-del loss
-assert [ghost() for ghost in ghosts] == [None, None]
+ghosts = [weakref.ref(loss.node), weakref.ref(loss.node.inputs[0]), weakref.ref(w)]
+del loss, w
+assert [ghost() for ghost in ghosts] == [None, None, None]
 gc.enable()
 
 # ==== 10. The user's own lines, and the graph as a tree =========================================
@@ -483,7 +504,9 @@ def tree(node):
 x = Tensor(3.0, requires_grad=True)
 square = x * x
 y = 3 * square + square
-assert tree(y.node) == """\
+assert (
+    tree(y.node)
+    == """\
 y = add
     mul
         square = mul
@@ -491,6 +514,7 @@ y = add
             x = leaf (above)
         constant
     square = mul (above)"""
+)
 line, name = place(y.node)
 assert name == "y"
 assert linecache.getline(__file__, line) == "y = 3 * square + square\n"

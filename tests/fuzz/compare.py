@@ -63,6 +63,9 @@ class Verdict:
         return not self.reference.refused()
 
 
+OWN = ("requires_grad", "is_leaf", "grad_fn is None", "same object as")
+
+
 class Comparison:
     """One pair of traces, with the tolerance that their values call for."""
 
@@ -85,7 +88,12 @@ class Comparison:
             )
             if found:
                 return found
-        return self.tables(len(self.left.events), self.left.kept, self.right.kept)
+        for name, x in self.left.kept.items():
+            found = self.maybe(len(self.left.events), name, x, self.right.kept.get(name),
+                               ("requires_grad",))
+            if found:
+                return found
+        return None
 
     def refusals(self, step: int, a: Refusal | None, b: Refusal | None) -> Difference | None:
         def text(r: Refusal | None) -> str:
@@ -128,7 +136,8 @@ class Comparison:
                 "value", step, "variables that are tensors", str(list(a)), str(list(b))
             )
         for name, x in a.items():
-            found = self.maybe(step, name, x, b[name], None)
+            flags = OWN if name in self.left.products else None
+            found = self.maybe(step, name, x, b[name], flags)
             if found is None and x is not None:
                 found = self.maybe(step, f"{name}.grad", x.grad, b[name].grad, ("requires_grad",))  # type: ignore[union-attr]
             if found:

@@ -54,6 +54,11 @@ KINDS_OF_REFUSAL = {
 }
 
 
+def builtin_name(kind: type) -> str:
+    """The built-in exception that an `except` would name: RuntimeError for a subclass of it."""
+    return next(c.__name__ for c in kind.__mro__ if c.__module__ == "builtins")
+
+
 @dataclass(frozen=True)
 class Refusal:
     """An exception, reduced to what must agree: its class and, where known, its kind."""
@@ -68,7 +73,7 @@ class Refusal:
         kind = next(
             (name for name, phrase in KINDS_OF_REFUSAL.items() if phrase.search(message)), ""
         )
-        return cls(type(error).__name__, kind, message.split("\n")[0][:300])
+        return cls(builtin_name(type(error)), kind, message.split("\n")[0][:300])
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,9 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
     kept: dict[str, Seen | None] = field(default_factory=dict)
+
+    # products (PyTorch squeezes some of them in place, which counts as a write) and their views
+    products: set[str] = field(default_factory=set)
 
     def refused(self) -> list[int]:
         return [i for i, event in enumerate(self.events) if event.refusal]
@@ -272,6 +280,9 @@ def execute(
         refusal = session.run(step, skip=() if position in refused else (10,))
         look = session.look() if step.peek or position == last else None
         trace.events.append(Event(refusal, session.take_log(), look))
+        left, _, right = step.text.partition(" = ")
+        if " @ " in right or "matmul" in right or ".grad" in right or trace.products & set(re.findall(r"\bv\d+", right)):
+            trace.products.update(re.findall(r"\bv\d+", left))
     trace.kept = {name: see(t) for name, t in session.kept.items()}
     session.close()
     return trace

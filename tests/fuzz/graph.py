@@ -149,7 +149,8 @@ def grad(s: Scene) -> Step | None:
         inputs += [leaf] if leaf and leaf not in inputs else []
     outs = "".join(f"{s.new()}, " for _ in inputs).rstrip(" ")
     args = ", ".join([text, f"[{', '.join(inputs)}]", *extra])
-    line = f"{outs} = torch.autograd.grad({args})"
+    # copies: whether two results are one object, or views of one seed, is nobody's promise
+    line = f"{outs} = (g if g is None else g.clone() for g in torch.autograd.grad({args}))"
     op = "grad" + "".join(" " + e.split("=")[0] for e in extra)
     return Step(op, line, swaps=(kept(line), (4, f"grad({text},", f"grad(through({text}),")))
 

@@ -58,6 +58,30 @@ def commit(pending: list[tuple[Tensor, Any, bool]], way: Any, site: tuple) -> No
             version.code, version.lasti = site
 
 
+def before(pending: list[tuple[Tensor, Any, bool]]) -> list[tuple]:
+    """What `restore` needs to take a commit back."""
+    kept = []
+    for tensor, _, _ in pending:
+        old = tensor._grad
+        kept.append((tensor, old, None if old is None else old.array.copy()))
+    return kept
+
+
+def restore(undo: list[tuple]) -> None:
+    """The leaves' gradients as they were, after an exception in a hook."""
+    undo = undo[::-1]
+    places = [vars(tensor) for tensor, _, _ in undo]
+    olds = [old for _, old, _ in undo]
+    arrays = [(old.array, values) for _, old, values in undo if values is not None]
+    deque(  # one C call, as in commit
+        chain(
+            map(dict.__setitem__, places, ["_grad"] * len(places), olds),
+            map(np.copyto, [a for a, _ in arrays], [v for _, v in arrays]),
+        ),
+        maxlen=0,
+    )
+
+
 def checked(g: np.ndarray, old: np.ndarray) -> np.ndarray:
     """A gradient that can be added into `old`, or an error before anything is written."""
     if g.shape != old.shape:

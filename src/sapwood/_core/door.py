@@ -37,10 +37,11 @@ def primitive(
     name: str, spec: str, *, kind: str, run: Callable, grad: dict[str, Callable],
     sig: str | None = None, method_sig: str | None = None, bind: Callable | None = None,
     dtype: str | None = None, out: str | None = None, alias: bool | None = None,
-    view: bool = False, title: Any = None, saved: dict[str, Any] | None = None,
-    add_into: Callable | None = None, in_place: bool | str | None = None, doc: str = "",
-    check: Callable | None = None,
-    source: str = "", weak: bool = False, planner: Any = None, prologue: str = "", env: dict[str, Any] | None = None,
+    view: bool | str = False, keeps: bool = False, title: Any = None, saved: dict[str, Any] | None = None,
+    add_into: Callable | None = None, erase: Callable | None = None, into: Callable | None = None,
+    in_place: bool | str | None = None, doc: str = "", check: Callable | None = None,
+    source: str = "", weak: bool = False, planner: Any = None, prologue: str = "",
+    env: dict[str, Any] | None = None,
 ) -> Any:
     """Put one operation into the table and return its door (the public function).
 
@@ -56,10 +57,15 @@ def primitive(
             after it the operands concerned, if not all: "promote x y"
     out     names of several outputs: "values indices"
     alias   results or gradients may share memory with operands
-    view    results that share memory with the first operand are views of it
+    view    results are views of the first operand; "maybe": where they share its memory
+    keeps   an attribute is an index that PyTorch saves: a used-up node refuses a second backward
     title   node name, or a function of the node
     saved   PyTorch's names of saved values where they differ: {"exponent": "y"}; or a constant
-    add_into  add_into(buffer, g, *attributes): adds the gradient of x into a region of a buffer
+    add_into  add_into(buffer, g, <names>): adds the gradient of x into a region of a buffer
+    erase   erase(g, <names>): where x's gradient is g with a part set to zero, does that inside g
+            (or a copy) and returns it; the pass calls it with a g that nobody else sees
+    into    into(x, other operands, *attributes): `run` as a write into x, so that the in-place
+            method costs what it touches; no rule may read x or the result
     in_place  whether `name_` exists (default: for MAP), or the name of the in-place method where
             that is all there is
     check   check(common dtype, *operand values) refuses dtypes; not called for float32, float64
@@ -76,7 +82,8 @@ def primitive(
         name=name, args=args, attrs=tuple(attrs.split()), kind=kind, run=run, grad=grad,
         variadic=variadic, dtype=dtype, out=tuple(out.split()) if out else None, bind=bind,
         alias=kind in ("MOVE",) if alias is None else alias, view=view, title=title,
-        saved_names=saved, weak=weak, planner=planner, prologue=prologue, env=env or {}, add_into=add_into, check=check, doc=doc, source=source,
+        saved_names=saved, weak=weak, keeps=keeps, planner=planner, prologue=prologue, env=env or {},
+        add_into=add_into, erase=erase, into=into, check=check, doc=doc, source=source,
         in_place=kind == MAP and not out if in_place is None else in_place,
     )
     op.sig = sig if sig is not None else default_sig(op)
@@ -167,7 +174,7 @@ class Writer:
             self.extra = rest if op.bind is not None else [e for e in rest if e in op.attrs]
             self.prologue = ["    " + line for line in op.prologue.strip().splitlines()]
             self.rest = rest
-        self.takes_out = style == "function" and not op.variadic and not op.out
+        self.takes_out = style == "function" and not (op.variadic or op.out or op.view)
         if self.takes_out:
             sig += ", out=None" if "*" in sig else ", *, out=None"
         self.sig = sig

@@ -26,6 +26,8 @@ class Firing:
     """The part of a pass that calls hooks."""
 
     way: Any
+    pending: list
+    flush: Any
     user_state: Any
 
     def before(self, node: Node, g: Any, *, owned: bool) -> tuple[Any, bool]:
@@ -33,8 +35,10 @@ class Firing:
         hooks = node.own_hooks()
         if node.op.out:
             g = g or [None] * len(node.shape)
-            for port, fns in sorted(hooks.tensor.items()):
-                g[port], _ = self.tensor_hooks(node, port, fns, g[port], owned=False)
+            ordered = sorted(((key, port, fn) for port, fns in hooks.tensor.items()
+                              for key, fn in fns.items()), key=lambda entry: entry[0])
+            for key, port, fn in ordered:  # as they were registered, whatever the output
+                g[port], _ = self.tensor_hooks(node, port, {key: fn}, g[port], owned=False)
             for entry in tuple(hooks.retain):
                 if g[entry[0]] is not None:
                     self.store(entry, g[entry[0]], owned=False)
@@ -83,6 +87,8 @@ class Firing:
 
     def call(self, fn: Any, *args: Any) -> Any:
         """Call a user's hook: grad mode off unless the pass itself is traced."""
+        if self.pending:
+            self.flush()  # a hook sees the leaves that are done
         old = MODE.get()
         try:  # all of it: a signal may come after any call
             silence(self.user_state)

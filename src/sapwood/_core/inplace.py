@@ -6,6 +6,7 @@ The gradient is that of `x = op(x)`. Whatever can be refused is refused before a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from sys import _getframe
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import where
+from sapwood._core.door import make_entry
 from sapwood._core.inside import wrote
-from sapwood._core.memory import bump, check_write, rebase, version_of
+from sapwood._core.memory import bump, check_overlap, check_write, rebase, replay, version_of
 from sapwood._core.mode import MODE
-from sapwood._core.op import Op
+from sapwood._core.op import MAP, Op
 from sapwood._core.quiet import IGNORE, restore, silence
 from sapwood._core.seal import seal
 from sapwood._core.slow import why_cut
@@ -27,6 +29,8 @@ def in_place(op: Op, door: Callable) -> Callable:
     """The method `name_` of an operation."""
     name = op.in_place if isinstance(op.in_place, str) else f"{op.name}_"
     direct = isinstance(op.run, np.ufunc) and len(op.args) <= 2 and op.dtype in (None, "float")
+    if op.into is not None:
+        door = writing(op)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         mode = MODE.get()
@@ -43,6 +47,8 @@ def in_place(op: Op, door: Callable) -> Callable:
         tensors = [a for a in args if isinstance(a, Tensor)]
         graph = any(t.requires_grad for t in tensors)
         check_write(self, name, graph=graph)
+        for t in tensors:
+            check_overlap(self.array, t.array, name, same=op.kind == MAP)
         tracked = MODE.get().grad and (graph or self.node is not None)
         if direct and not tracked and not kwargs and write_direct(op, self, args):
             return self
@@ -51,6 +57,17 @@ def in_place(op: Op, door: Callable) -> Callable:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{op.doc or op.name}, in place; returns self."
     return method
+
+
+def writing(op: Op) -> Callable:
+    """The door of an operation that writes into its first operand instead of a copy."""
+
+    def run(x: np.ndarray, *values: Any) -> np.ndarray:
+        into: Any = op.into
+        into(x, *values)
+        return x
+
+    return make_entry(replace(op, run=run), "function")
 
 
 def write_direct(op: Op, self: Tensor, args: tuple) -> bool:
@@ -79,7 +96,7 @@ def write(
     self: Tensor, op: Op, door: Callable, args: tuple, kwargs: dict, *, tracked: bool
 ) -> Tensor:
     """Compute out of place, write the result, and move the graph to the new content."""
-    stand_in = with_node(self.array, self.node, self.port)
+    stand_in = with_node(self.array, *value_edge(self))
     if tracked and keeps_first(op):
         stand_in.array = self.array.copy()  # the rules need the value before the write
     result = door(stand_in, *args, **kwargs)
@@ -88,9 +105,27 @@ def write(
     return self
 
 
+def value_edge(self: Tensor) -> tuple[Any, int]:
+    """Where the gradient of the overwritten value goes: through the base, past hooks on views.
+
+    A hook on a view is a hook on that view's own uses; a write through it takes the view steps
+    anew from the content of the whole.
+    """
+    node, memory = self.node, self.memory
+    if node is None or memory is None or memory.node is None or not self.path or self.turned:
+        return node, self.port
+    step = node
+    for _ in self.path:
+        if step is None or step.hooks is not None:
+            return replay(memory.array, memory.node, memory.port, self.path)
+        step = step.inputs[0] if step.inputs else None
+    return node, self.port
+
+
 def put(self: Tensor, result: Tensor, *, tracked: bool) -> None:
     """Write `result` into the memory of `self` and make its node the node of that content."""
-    np.copyto(self.array, result.array, casting="unsafe")
+    if result.array is not self.array:
+        np.copyto(self.array, result.array, casting="unsafe")
     bump(self)
     node = result.node
     if tracked and node is not None:

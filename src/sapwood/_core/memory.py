@@ -15,20 +15,22 @@ import weakref
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from sapwood import errors
 from sapwood._core import where
 from sapwood._core.mode import MODE
 from sapwood._core.node import Leaf, Node, next_seq
-from sapwood._core.op import Op, Version
+from sapwood._core.op import FIXED, Op, Version
 
+KEPT = (None, FIXED, 0)  # nothing saved, yet released like a saved value
 NO_GRAD, MULTI, CUSTOM = "no_grad", "multi", "custom"  # views that refuse writes
 
 
 class Memory:
     """The content that a base and its views share."""
 
-    __slots__ = ("array", "base", "gen", "keepers", "node", "port")
+    __slots__ = ("array", "base", "gen", "keepers", "node", "port", "untouched")
 
     def __init__(self, base: Any) -> None:
         self.array = base.array
@@ -36,6 +38,7 @@ class Memory:
         self.node: Node | None = base.node
         self.port: int = base.port
         self.gen = 0
+        self.untouched = False  # the base became a leaf and was not written since
         self.keepers: list[weakref.ref] = []  # tensors that retain their gradient
 
 
@@ -79,17 +82,31 @@ def attach_view(view: Any, base: Any, step: tuple[Op, tuple], kind: str | None) 
         view.view_kind = kind
 
 
-def heal(t: Any) -> None:
-    """Bring the node of a tensor up to date after writes through other views."""
+def heal(t: Any, *, strict: bool = False) -> None:
+    """Bring the node of a tensor up to date after writes through other views.
+
+    strict: refuse an invalid view also where grad mode is off (somebody asks for its node).
+    """
     memory = t.memory
     if memory is None or t.gen == memory.gen:
         return
     node, port = memory.node, memory.port
     if node is not None and t.path:
+        if memory.untouched:  # the base became a leaf after the view was made: two leaves
+            if t.node is None:
+                t.node = t.void_leaf()
+            t.gen = memory.gen
+            return
         if t.view_kind is not None:
-            raise refused_view(t, "grad_fn", base=True)
+            if strict or MODE.get().grad:
+                raise refused_view(t, "grad_fn", base=True)
+            return  # without gradients nobody asks for its node
         node, port = replay(memory.array, node, port, t.path)
+    old = (t.node, t.port)
     t.node, t.port, t.gen = node, port, memory.gen
+    if t.retained_by is not None and t.path and node is not None and old[0] is not None \
+            and t.retained_by() is old[0]:
+        move_retain(t, old, node, port, ())
 
 
 def replay(array: np.ndarray, node: Node, port: int, path: tuple) -> tuple[Node, int]:
@@ -128,12 +145,13 @@ def check_write(t: Any, op: str, *, graph: bool) -> None:
             f"at {where.here()}"
         )
     if mode.grad:
-        if isinstance(t.node, Leaf):
-            raise errors.leaf_in_place(view=False, op=op, at=where.here())
-        if t.memory is not None and isinstance(t.memory.node, Leaf) and t.path:
-            raise errors.leaf_in_place(view=True, op=op, at=where.here())
         if t.view_kind is not None and (t.node is not None or graph):
             raise refused_view(t, op)
+        if isinstance(t.node, Leaf):
+            raise errors.leaf_in_place(view=False, op=op, at=where.here())
+        if t.memory is not None and t.path and not t.turned and (
+                isinstance(t.memory.node, Leaf) or (t.memory.node is None and t.node is not None)):
+            raise errors.leaf_in_place(view=True, op=op, at=where.here())
     a = t.array
     if a.size and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
         raise RuntimeError(
@@ -146,6 +164,40 @@ def check_write(t: Any, op: str, *, graph: bool) -> None:
             "this tensor shares the memory of a read-only NumPy array or buffer: clone() it before "
             f"writing in place. [{op}] at {where.here()}"
         )
+
+
+def check_overlap(target: np.ndarray, source: np.ndarray, op: str, *, same: bool) -> None:
+    """Refuse a source that is another part of the memory that is written; dense ones, as PyTorch.
+
+    same: whether it may be exactly what is written (x.add_(x)).
+    """
+    if target.squeeze().shape != source.squeeze().shape:  # broadcast, or refused for its shape
+        return
+    if target.base is None and source.base is None and target is not source:
+        return
+    if not np.may_share_memory(target, source) or not (is_dense(target) and is_dense(source)):
+        return
+    if same and byte_bounds(target) == byte_bounds(source) and \
+            target.squeeze().strides == source.squeeze().strides:
+        return
+    raise RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+        "to a single memory location. Please clone() the tensor before performing the operation. "
+        f"[{op}] at {where.here()}"
+    )
+
+
+def is_dense(array: np.ndarray) -> bool:
+    """Whether the elements fill their memory without gaps, in some order of dimensions."""
+    if array.flags.forc or array.ndim < 3:
+        return bool(array.flags.forc)
+    expected = array.itemsize
+    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True)
+                            if n != 1):
+        if stride != expected:
+            return False
+        expected *= n
+    return True
 
 
 def refused_view(t: Any, op: str, *, base: bool = False) -> RuntimeError:
@@ -182,6 +234,11 @@ def bump(t: Any) -> None:
         return
     version = version_of(t)
     version.n += 1
+    memory = t.memory
+    if memory is not None:
+        memory.untouched = False
+        if memory.node is not None:  # views renew their nodes when they are next looked at
+            memory.gen += 1
     site = MODE.get().site
     version.code, version.lasti = site or where.user_site()
 
@@ -234,13 +291,20 @@ def copy_slices(memory: Memory, node: Node | None, port: int, path: tuple) -> No
     op = OVERLAY[0]
     fresh = op.node_class()
     fresh.inputs, fresh.ports = (memory.node, node), (memory.port, port)
-    fresh.attrs = (path,)
+    fresh.attrs = (path, layout(memory.array))
     fresh.plan = op.plan((memory.node is not None) | (node is not None) << 1)
-    fresh.saved = ()
+    fresh.saved = KEPT  # a second backward through a write is refused, as PyTorch does
     fresh.shape, fresh.dtype = memory.array.shape, memory.array.dtype
     fresh.code, fresh.lasti = MODE.get().site or where.user_site()
     fresh.scope, fresh.seq, fresh.hooks = MODE.get().scope, next_seq(), None
     return fresh
+
+
+def layout(array: np.ndarray) -> tuple | None:
+    """Strides in elements; None for row-major order. Views that reinterpret memory depend on it."""
+    if array.flags.c_contiguous:
+        return None
+    return tuple(s // array.itemsize for s in array.strides)
 
 
 OVERLAY: list[Op] = []  # handed over by _ops: x with the region of a view path replaced by y

@@ -215,7 +215,7 @@ class Node:
         if type(self.saved) is Released:
             raise self.second_backward()
         flat = self.saved
-        return list(zip(self.plan.saves, flat[::3], strict=True))
+        return list(zip(self.plan.saves, flat[::3], strict=bool(self.plan.saves)))
 
     def saved_attribute(self, key: str) -> Any:
         """What `_saved_<name>` gives: an attribute, or a saved value; None where not needed."""
@@ -303,8 +303,9 @@ def saved_properties(op: Op) -> dict[str, property]:
 class Leaf(Node):
     """Where a graph begins: delivers gradients to its tensor, which it refers to weakly."""
 
-    __slots__ = ("ref",)
+    __slots__ = ("ref", "void")
     ref: weakref.ref
+    void: bool  # a view made under no_grad: requires grad as its base does, but receives none
 
     def name(self) -> str:
         """PyTorch's name of a leaf's node."""
@@ -328,7 +329,7 @@ Leaf.op = Op(name="leaf", args=(), attrs=(), kind="MAKE", grad={}, out=None)
 def make_leaf(tensor: Any, array: Any, code: Any, lasti: int) -> Leaf:
     """The node of a leaf tensor that requires grad."""
     leaf = Leaf()
-    leaf.ref = weakref.ref(tensor)
+    leaf.ref, leaf.void = weakref.ref(tensor), False
     leaf.inputs, leaf.ports, leaf.attrs, leaf.saved = (), (), (), ()
     leaf.plan = Leaf.op.plan(0)
     leaf.shape, leaf.dtype = array.shape, array.dtype

@@ -6,6 +6,7 @@ A rule is a function whose parameter *names* say what must be kept for backward:
     g             gradient of the output (a tuple where the op has several outputs)
     <operand>     the operand's value                out, or an output's name   the result
     <operand>_shape, <operand>_dtype                 an attribute's name        its value
+    attrs         all attributes as a tuple
 
 Any other name is an error at import. A `Plan` is what one need-mask (bit i: operand i needs a
 gradient) keeps, and one compiled function that runs the rules of those operands.
@@ -73,7 +74,8 @@ class Op:
     out: tuple[str, ...] | None = None
     bind: Callable | None = None
     alias: bool = False
-    view: bool = False
+    view: bool | str = False
+    keeps: bool = False
     title: Any = None
     saved_names: dict[str, str] | None = None
     weak: bool = False
@@ -81,6 +83,8 @@ class Op:
     prologue: str = ""
     env: dict[str, Any] = field(default_factory=dict)
     add_into: Callable | None = None
+    erase: Callable | None = None
+    into: Callable | None = None
     check: Callable | None = None
     in_place: bool | str = False
     doc: str = ""
@@ -93,7 +97,8 @@ class Op:
     plans: dict[int, Plan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.plain = self.out is None and self.add_into is None and self.kind != CALL
+        special = self.out or self.add_into or self.erase
+        self.plain = not special and self.kind != CALL
         assert self.kind in KINDS_OF_OP, self.name
         for operand, rule in self.grad.items():
             assert operand in self.args, f"{self.name}: a rule for unknown operand {operand}"
@@ -103,7 +108,7 @@ class Op:
     def known(self, name: str) -> bool:
         """Whether a rule of this op may ask for `name`."""
         base = name.removesuffix("_shape").removesuffix("_dtype")
-        return base in self.args or name in self.attrs or name in self.outputs
+        return base in self.args or name in self.attrs or name in (*self.outputs, "attrs")
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -130,10 +135,13 @@ def rule_names(rule: Callable) -> list[str]:
 class Plan:
     """What one (op, need-mask) saves, and the function that turns g into operand gradients."""
 
-    __slots__ = ("alias", "back", "low", "many", "mask", "op", "plain", "rules", "saves")
+    __slots__ = ("add_into", "alias", "back", "erase", "low", "many", "mask", "op", "plain",
+                 "rules", "saves")
 
+    add_into: Callable | None  # add_into(buffer, g, node): only what the record's add_into touches
     alias: bool
     back: Callable
+    erase: Callable | None  # as back, but g itself becomes the first operand's gradient
     low: bool
     many: bool
     mask: int
@@ -155,10 +163,12 @@ class Plan:
                     if self.must_save(name) and name not in self.saves:
                         self.saves.append(name)
         self.back = self._compile()
+        self.erase = self._compile(erase=True) if op.erase is not None and mask & 1 else None
+        self.add_into = self._compile_add() if op.add_into is not None and mask & 1 else None
 
     def must_save(self, name: str) -> bool:
         """Whether `name` is kept on the node (the rest is read off attributes and inputs)."""
-        if name == "g" or name in self.op.attrs:
+        if name in ("g", "attrs") or name in self.op.attrs:
             return False
         base = name.removesuffix("_shape").removesuffix("_dtype")
         if base != name:  # the shape of an operand with a node is on that node
@@ -169,6 +179,8 @@ class Plan:
         """The expression for `name` in the compiled backward function."""
         if name == "g":
             return "g"
+        if name == "attrs":
+            return "node.attrs"
         if name in self.saves:
             return f"v{self.saves.index(name)}"
         if name in self.op.attrs:
@@ -176,10 +188,9 @@ class Plan:
         base, _, what = name.rpartition("_")
         return f"node.input_meta({self.op.args.index(base)}).{what}"
 
-    def _compile(self) -> Callable:
-        """`back(g, node)`: check versions, run the rules; on raw arrays."""
-        space: dict[str, Any] = {"stale": stale, "up": up}
-        lines = ["def back(g, node):"]
+    def _opening(self) -> list[str]:
+        """The first lines of a compiled function: unpack saved values and check their versions."""
+        lines = []
         if self.saves:
             unpacked = ", ".join(f"v{i}, c{i}, k{i}" for i in range(len(self.saves)))
             lines.append(f"    {unpacked} = node.saved")
@@ -188,20 +199,40 @@ class Plan:
         if self.low:
             lines.append("    g = up(g)")
             lines += [f"    v{i} = up(v{i})" for i in range(len(self.saves))]
-        results = []
-        for arg in self.op.args:
-            found = [(r, n) for a, r, n in self.rules if a == arg]
-            if found:
-                space[f"rule_{arg}"] = found[0][0]
-                results.append(f"rule_{arg}({', '.join(self.read(n) for n in found[0][1])})")
-            else:
-                results.append("None")
+        return lines
+
+    def _compile(self, *, erase: bool = False) -> Callable:
+        """`back(g, node)`: check versions, run the rules; on raw arrays.
+
+        erase: the first operand's gradient is made inside g, last, when nobody else needs g.
+        """
+        space: dict[str, Any] = {"stale": stale, "up": up, "apart": apart}
+        lines = ["def back(g, node):", *self._opening()]
+        results = ["None"] * len(self.op.args)
+        for arg, rule, names in reversed(self.rules):
+            i = self.op.args.index(arg)
+            if erase and i == 0:
+                rule, names = self.op.erase, rule_names(self.op.erase)  # type: ignore[arg-type]
+            space[f"rule_{arg}"] = rule
+            results[i] = f"rule_{arg}({', '.join(map(self.read, names))})"
+            if erase and i:
+                lines.append(f"    r{i} = apart({results[i]}, g)")
+                results[i] = f"r{i}"
         if self.op.variadic:
             lines.append(f"    return {results[0]}")
         else:
             lines.append(f"    return ({''.join(r + ', ' for r in results)})")
-        label = f"<sapwood back {self.op.name} {self.mask:b}{'L' * self.low}>"
+        label = f"<sapwood back {self.op.name} {self.mask:b}{'L' * self.low}{'E' * erase}>"
         return compiled("\n".join(lines), label, space)
+
+    def _compile_add(self) -> Callable:
+        """`add_into(buffer, g, node)`: as the first operand's rule, into a part of `buffer`."""
+        rule: Any = self.op.add_into
+        values = ", ".join(map(self.read, rule_names(rule)[2:]))
+        lines = ["def add_into(buffer, g, node):", *self._opening(),
+                 f"    rule(buffer, g{', ' * bool(values)}{values})"]
+        label = f"<sapwood add {self.op.name} {self.mask:b}>"
+        return compiled("\n".join(lines), label, {"stale": stale, "up": up, "rule": rule})
 
 
 def compiled(text: str, filename: str, space: dict[str, Any]) -> Callable:
@@ -211,6 +242,12 @@ def compiled(text: str, filename: str, space: dict[str, Any]) -> Callable:
     exec(compile(text, filename, "exec"), space)
     name = text.rsplit("def ", 1)[1].split("(")[0]
     return space[name]
+
+
+def apart(result: Any, g: np.ndarray) -> Any:
+    """A rule's result in memory of its own: g is about to be written."""
+    shared = isinstance(result, np.ndarray) and (result is g or result.base is not None)
+    return result.copy() if shared else result
 
 
 def up(value: Any) -> Any:

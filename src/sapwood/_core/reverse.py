@@ -49,6 +49,7 @@ class Pass(Firing):
         self.captured: dict[tuple[Node, int], Any] = {}
         self.done: list[Node] = []  # nodes to be released when the pass has succeeded
         self.callbacks: list[Any] = []
+        self.undo: list[tuple] = []  # the leaves' gradients as they were before this pass
 
     waiting: dict[Node, int] | None = None  # edges that have not delivered yet, where counted
     needed: set[Node] | None = None  # with targets: the nodes on a path to one
@@ -125,11 +126,15 @@ class Pass(Firing):
             for leaf in self.late:
                 self.leaf(leaf)
             self.finish()
+        except BaseException:
+            committing.restore(self.undo)
+            raise
         finally:
             silence(self.user_state)
 
     def finish(self) -> None:
         """What waits for the end: leaf gradients, freeing, queued callbacks (more may be queued)."""
+        self.hooked = bool(self.undo or self.callbacks)
         if self.pending:
             self.flush()
         if self.done:
@@ -165,8 +170,9 @@ class Pass(Firing):
             if plan.plain and node.hooks is None and needed is None and not graph and g is not None:
                 saved = node.saved
                 if type(saved) is Released:
-                    raise node.second_backward()
-                results = plan.back(g, node)
+                    results = self.careful(node, g, back, None)[1]
+                else:
+                    results = plan.back(g, node)
                 if free:
                     if saved:
                         node.saved = mark
@@ -231,7 +237,9 @@ class Pass(Firing):
         owned = node in self.owned
         self.owned.discard(node)
         if self.needed is not None and node not in self.needed:
-            return g, None
+            if node.hooks is not None and g is not None:  # a root beside the way to the targets
+                self.before(node, g, owned=owned)
+            return None, None
         if node.hooks is not None:
             g, owned = self.before(node, g, owned=owned)
         if self.targets and g is not None:
@@ -239,17 +247,24 @@ class Pass(Firing):
         custom = node.plan.custom
         if (g is None and not custom) or not self.must_run(node):
             return g, None
+        hooks = node.hooks
+        if hooks is not None and hooks.pre:
+            g = self.pre_hooks(node, self.fill(node, g) if node.op.out and not custom else g)
         if type(node.saved) is Released:
+            if all(type(i) is Leaf and i.void for i in node.inputs if i is not None):
+                return g, None  # nothing below receives a gradient
             raise node.second_backward()
         if node.op.out and not custom:
             g = self.fill(node, g)
-        hooks = node.hooks
         if node.op.add_into is not None and not self.way.graph and hooks is None \
                 and self.region(node, g, heap):
             results = None
+        elif node.op.erase is not None and not self.way.graph and hooks is None \
+                and self.takes(node.inputs[0]):
+            if not owned or (node, 0) in self.captured:
+                g = np.array(g)
+            results = self.erase(node, g, heap)
         else:
-            if hooks is not None and hooks.pre:
-                g = self.pre_hooks(node, g)
             results = self.call(back, node, g) if custom else back(node, g)
             if hooks is not None and hooks.post:
                 results = self.post_hooks(node, g, results)
@@ -270,11 +285,30 @@ class Pass(Firing):
             return True
         return any(inp in self.needed for inp in node.inputs if inp is not None)
 
+    def takes(self, inp: Node | None) -> bool:
+        """Whether an input is there, is needed, and has one output only."""
+        return inp is not None and not inp.op.out and (self.needed is None or inp in self.needed)
+
+    def erase(self, node: Node, g: Any, heap: list | None) -> tuple:
+        """An overwritten region: g, owned, with zeros there is the gradient of what was before.
+
+        So T writes into one tensor cost T regions, and one copy of its gradient at most.
+        """
+        inp: Any = node.inputs[0]
+        first, *others = node.plan.erase(g, node)
+        known = self.live.get(inp)
+        if known is not None:
+            first = self.way.add(known, first, owned=inp in self.owned)
+        self.live[inp] = first
+        if heap is not None and known is None:
+            self.ready(inp, heap)
+        self.owned.add(inp)
+        return (None, *others)
+
     def region(self, node: Node, g: Any, heap: list | None) -> bool:
         """A slice's gradient is added into its region of the input's gradient: no big zeros."""
         inp = node.inputs[0]
-        assert inp is not None
-        if inp.op.out or (self.needed is not None and inp not in self.needed):
+        if not self.takes(inp):
             return False
         buffer = self.live.get(inp)
         if buffer is None:
@@ -283,8 +317,7 @@ class Pass(Firing):
                 self.ready(inp, heap)
         elif inp not in self.owned:
             buffer = np.array(buffer)
-        add_into: Any = node.op.add_into
-        add_into(buffer, g, *node.attrs)
+        node.plan.add_into(buffer, g, node)
         self.live[inp] = buffer
         self.owned.add(inp)
         return True
@@ -324,12 +357,15 @@ class Pass(Firing):
         """Deliver to a leaf: tensor hooks, pre-hooks, accumulate, post-accumulate, hooks."""
         g = self.live.pop(node, None)
         owned = node in self.owned
-        if self.needed is not None and node not in self.needed:
+        beside = self.needed is not None and node not in self.needed
+        if node.void or (beside and g is None):
             return
         hooks = node.hooks
         if hooks is not None:
             for fns in hooks.tensor.values():
                 g, owned = self.tensor_hooks(node, 0, fns, g, owned=owned)
+        if beside:  # a root that no target depends on: only its own hooks have seen it
+            return
         if not self.accumulate:
             if g is not None and (node, 0) in self.targets:
                 self.captured[node, 0] = g
@@ -352,8 +388,10 @@ class Pass(Firing):
             self.call(fn, (), (self.show(g),))
 
     def flush(self) -> None:
-        """Write the collected leaf gradients."""
+        """Write the collected leaf gradients; while hooks may still raise, so that it can be undone."""
         if self.pending:
+            if self.hooked:
+                self.undo += committing.before(self.pending)
             committing.commit(self.pending, self.way, self.site)
             self.pending = []
 

@@ -15,6 +15,7 @@ from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.inside import apart
 from sapwood._core.memory import (
+    KEPT,
     MULTI,
     NO_GRAD,
     attach_view,
@@ -82,8 +83,10 @@ def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> 
         t.node = node
     else:
         t.cuts = why_cut(op, [x], x.node is not None, mode, mode.site or site, [t])
-    if shares(r, x.array):
+    if op.view is True or shares(r, x.array):
         attach_view(t, x, (op, attrs), None if mode.grad else NO_GRAD)
+        if x.node is not None and not mode.grad:
+            t.node = t.void_leaf()  # as PyTorch has it
     return t
 
 
@@ -198,16 +201,18 @@ def finish(
     if op.kind in MOVES and op.view:
         source = xs[0]
         for i, t in enumerate(tensors):
-            if not shares(t.array, source.array):
+            if op.view is not True and not shares(t.array, source.array):
                 continue
             if source.inference:
                 t.inference, t.version = True, INFERENCE
             elif not mode.inference:
-                kind = MULTI if op.out else None
-                if not mode.grad and kind is None:
-                    kind = NO_GRAD
+                kind = None if mode.grad else NO_GRAD
+                if op.out and kind is None:
+                    kind = MULTI
                 step = (op, attrs) if not op.out else (op, (*attrs, i))
                 attach_view(t, source, step, kind)
+                if source.node is not None and not mode.grad:
+                    t.node = t.void_leaf()
     return tensors
 
 
@@ -240,7 +245,7 @@ def attach_node(
     else:
         node.shape, node.dtype = arrays[0].shape, arrays[0].dtype
     node.plan = op.plan(mask, low=low)
-    node.saved = save(op, node.plan, xs, values, arrays, tensors)
+    node.saved = save(op, node.plan, xs, values, arrays, tensors) or (KEPT if op.keeps else ())
     for k, t in enumerate(tensors):
         if t.array.dtype.kind in "fcV":
             t.node, t.port = node, k

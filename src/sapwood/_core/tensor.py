@@ -47,6 +47,7 @@ class Tensor:
     name: str | None = None
     inference = False
     view_kind: str | None = None
+    turned = False  # a base whose shape was changed in place (t_): its path is no view's
     retained_by: Any = None  # weak reference to the node that stores .grad of this non-leaf
     _grad: Any = None
     _leaf: Any = None  # a leaf keeps its node (and hooks) while requires_grad is switched off
@@ -72,14 +73,14 @@ class Tensor:
     def is_leaf(self) -> bool:
         """True where no operation made it (grad_fn is None)."""
         if self.memory is not None:
-            heal(self)
+            heal(self, strict=True)
         return self.node is None or isinstance(self.node, Leaf)
 
     @property
     def grad_fn(self) -> Node | None:
         """The node of the operation that made this tensor; None for leaves."""
         if self.memory is not None:
-            heal(self)
+            heal(self, strict=True)
         return None if isinstance(self.node, Leaf) else self.node
 
     @property
@@ -90,7 +91,10 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to this tensor."""
-        if self.memory is not None:
+        memory = self.memory
+        if memory is not None and self.gen != memory.gen:
+            if self.view_kind is not None:  # a view that may not be used any more
+                return memory.node is not None or self.node is not None
             heal(self)
         return self.node is not None
 
@@ -117,9 +121,8 @@ class Tensor:
             return self
         if requires_grad and self.array.dtype.kind not in "fcV":
             raise RuntimeError(
-                "only Tensors of floating point dtype can require gradients. Only Tensors of "
-                "floating point and complex dtype can require gradients; this one is "
-                f"{self.dtype.name}, at {where.here()}"
+                "only Tensors of floating point dtype can require gradients (complex ones, too); "
+                f"this one is {self.dtype.name}, at {where.here()}"
             )
         if requires_grad and self.inference and not MODE.get().inference:
             raise RuntimeError(
@@ -132,12 +135,29 @@ class Tensor:
                 version_of(self)  # now, not at first use: threads share leaves
                 self._leaf = make_leaf(self, self.array, *site)
             self.node, self.cuts = self._leaf, None
-        elif self.node is not None:
+        elif self.node is not None and not self.node.void:
             self.node = None
             self.cuts = (("requires_grad_(False)", *site, self.array.shape),)
-        if self.memory is not None and not self.path:
-            self.memory.node, self.memory.port = self.node, 0
+        memory = self.memory
+        if memory is not None and not self.path:
+            memory.node, memory.port = self.node, 0
+            memory.gen, memory.untouched = memory.gen + 1, requires_grad
+            self.gen = memory.gen
         return self
+
+    def own_leaf(self) -> Leaf:
+        """The node of this tensor as a leaf, made once: it keeps the hooks."""
+        if self._leaf is None:
+            site = MODE.get().site or where.user_site()
+            self._leaf = make_leaf(self, self.array, *site)
+            version_of(self)  # now, not at first use: threads share leaves
+        return self._leaf
+
+    def void_leaf(self) -> Leaf:
+        """The node of a view made under no_grad: it requires grad and receives none."""
+        leaf = make_leaf(self, self.array, *(MODE.get().site or where.user_site()))
+        leaf.void = True
+        return leaf
 
     # ---- gradients ----
 
@@ -164,8 +184,9 @@ class Tensor:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.array.shape != self.array.shape:
             raise RuntimeError(
-                "assigned grad has data of a different size: got "
-                f"{list(value.array.shape)}, expected {list(self.array.shape)}"
+                f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor "
+                f"of size '{list(self.array.shape)}'. Please ensure that the gradient and the "
+                "tensor are the same size"
             )
         if value.array.dtype != self.array.dtype:
             raise RuntimeError(
@@ -191,7 +212,7 @@ class Tensor:
     def retain_grad(self) -> None:
         """Make backward fill `.grad` of this non-leaf. Does nothing on leaves."""
         if self.memory is not None:
-            heal(self)
+            heal(self, strict=True)
         if self.node is None:
             raise RuntimeError(
                 f"can't retain_grad on Tensor that has requires_grad=False, at {where.here()}"
@@ -209,7 +230,7 @@ class Tensor:
         The hook stays with the value that the tensor has now, also after in-place writes.
         """
         if self.memory is not None:
-            heal(self)
+            heal(self, strict=True)
         if self.node is None:
             raise RuntimeError(
                 "cannot register a hook on a tensor that doesn't require gradient, at "
@@ -233,7 +254,7 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """A leaf without gradient that shares elements and version counter."""
-        if self.memory is not None:
+        if self.memory is not None and self.view_kind is None:
             heal(self)
         t = plain(self.array)
         t.version = version_of(self)
@@ -251,7 +272,7 @@ class Tensor:
 
     def detach_(self) -> Tensor:
         """Forget the history of this tensor, in place; earlier results keep the old graph."""
-        if self.path_of():
+        if self._is_view():
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "
                 "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set "
@@ -262,8 +283,7 @@ class Tensor:
         self.node, self.port, self.retained_by = None, 0, None
         if self.memory is not None:
             self.memory.node, self.memory.port = None, 0
-            self.memory.gen += 1
-            self.gen = self.memory.gen
+            self.gen = self.memory.gen  # views that exist keep their history
         return self
 
     @property
@@ -299,11 +319,11 @@ class Tensor:
         return 0 if self.version is None else self.version.n
 
     def _is_view(self) -> bool:
-        return bool(self.path_of())
+        return bool(self.path_of()) and not self.turned
 
     @property
     def _base(self) -> Tensor | None:
-        if not self.path_of():
+        if not self._is_view():
             return None
         memory = self.memory
         base = memory.base()

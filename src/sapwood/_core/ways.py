@@ -98,8 +98,12 @@ class Traced:
     @staticmethod
     def read(node: Node, name: str) -> Any:
         """A value that a rule asks for."""
+        if name == "attrs":
+            return node.attrs
         if name in node.plan.saves:
             return node.unpack(name)
+        if name == "attrs":
+            return node.attrs
         if name in node.op.attrs:
             return node.attrs[node.op.attrs.index(name)]
         base, _, what = name.rpartition("_")

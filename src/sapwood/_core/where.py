@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+DEMO = PACKAGE + "demo" + os.sep  # an ordinary script that happens to be shipped
 GENERATED = "<sapwood "  # the filename of generated doors starts so
 
 
@@ -71,7 +72,7 @@ def assigned_name(code: CodeType, lasti: int) -> str | None:
 
 def is_library(filename: str) -> bool:
     """Whether a code's file belongs to sapwood itself."""
-    return filename.startswith((PACKAGE, GENERATED))
+    return filename.startswith((PACKAGE, GENERATED)) and not filename.startswith(DEMO)
 
 
 def user_site() -> tuple[CodeType | None, int]:

@@ -65,11 +65,11 @@ def add_at(out: np.ndarray, g: np.ndarray, key: tuple) -> None:
 
 
 index = primitive(
-    "_index", "x; key", kind=PICK, run=at_run, dtype="keep", title="IndexBackward0",
+    "_index", "x; key", kind=PICK, keeps=True, run=at_run, dtype="keep", title="IndexBackward0",
     grad=dict(x=lambda g, key, x_shape: unindex(g, key, x_shape)), add_into=add_at,
     doc="x[key] for integer arrays and full slices.")
 unindex = primitive(
-    "_unindex", "x; key shape", kind=PICK, dtype="keep", title="IndexPutBackward0",
+    "_unindex", "x; key shape", kind=PICK, keeps=True, dtype="keep", title="IndexPutBackward0",
     run=lambda x, key, shape: put_add(shape, x.dtype, key, x),
     grad=dict(x=lambda g, key: index(g, key)), doc="Zeros with x added at key.")
 
@@ -86,7 +86,7 @@ def put_run(x: np.ndarray, y: np.ndarray, key: tuple, accumulate: bool) -> np.nd
 
 
 put = primitive(
-    "_put", "x y; key accumulate", kind=PICK, run=put_run, dtype="keep",
+    "_put", "x y; key accumulate", kind=PICK, keeps=True, run=put_run, dtype="keep",
     title="IndexPutBackward0", in_place="_index_put_",
     grad=dict(
         x=lambda g, key, accumulate, y_shape, y_dtype:

@@ -5,24 +5,52 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from sapwood._core import firing, memory, ways
 from sapwood._core.door import follow, primitive
 from sapwood._core.op import FOLD, MAP, MOVE
 
 
-def overlay_run(x: Any, y: Any, path: tuple) -> Any:
+def laid_out(x: np.ndarray, layout: tuple | None) -> np.ndarray:
+    """A copy of x with these strides (in elements): view steps see memory as in the original."""
+    if layout is None:
+        return np.array(x, order="C")
+    out = empty_strided(x.shape, layout, x.dtype)
+    out[...] = x
+    return out
+
+
+def empty_strided(shape: tuple, strides: tuple, dtype: Any) -> np.ndarray:
+    """Uninitialised memory with these strides in elements, also negative ones and with gaps."""
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    start = -sum(min(r, 0) for r in reach)
+    memory = np.zeros(start + 1 + sum(max(r, 0) for r in reach), dtype)
+    return as_strided(memory[start:], shape, [s * memory.itemsize for s in strides])
+
+
+def overlay_run(x: Any, y: Any, path: tuple, layout: tuple | None) -> Any:
     """x with the region that `path` selects replaced by y."""
-    out = np.array(x, order="K")
+    out = laid_out(x, layout)
     follow(out, path)[...] = y
     return out
 
 
+def erase(g: np.ndarray, path: tuple, layout: tuple | None) -> np.ndarray:
+    """g with zeros in the region, in g's own memory where that is laid out alike."""
+    if memory.layout(g) != layout:
+        g = laid_out(g, layout)
+    follow(g, path)[...] = 0
+    return g
+
+
 overlay = primitive(
-    "_overlay", "x y; path", kind=MOVE, run=overlay_run, dtype="keep",
-    title=lambda node: "torch::autograd::CopySlices",
+    "_overlay", "x y; path layout", kind=MOVE, run=overlay_run, dtype="keep",
+    title=lambda node: "torch::autograd::CopySlices", erase=erase,
     grad=dict(
-        x=lambda g, path, y_shape, y_dtype: overlay(g, np.zeros(y_shape, y_dtype), path),
+        x=lambda g, attrs: overlay(g, np.zeros(()), *attrs),
         y=lambda g, path: follow(g, path),
     ),
     doc="x with the region of a view path replaced by y: what an in-place write to a view does.",

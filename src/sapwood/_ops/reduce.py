@@ -184,7 +184,7 @@ def same(x: Any, y: Any) -> Any:
     """1 where equal (or both NaN), in the dtype of x: a constant for every derivative."""
     a = x.array if type(x) in KINDS else x
     b = y.array if type(y) in KINDS else y
-    return ((a == b) | ((a != a) & (b != b))).astype(a.dtype)
+    return np.asarray((a == b) | ((a != a) & (b != b))).astype(a.dtype)
 
 
 amax = primitive(

@@ -219,7 +219,7 @@ def select_run(a: np.ndarray, key: tuple) -> np.ndarray:
 
 
 index_select_of = primitive(
-    "_index_select", "x; key", kind=PICK, run=select_run, dtype="keep", add_into=add_at,
+    "_index_select", "x; key", kind=PICK, keeps=True, run=select_run, dtype="keep", add_into=add_at,
     title="IndexSelectBackward0",
     grad=dict(x=lambda g, key, x_shape, x_dtype: index_add_of(np.zeros(x_shape, x_dtype), g, key)),
     doc="Slices along `dim` by index.")
@@ -243,12 +243,12 @@ def index_copy_run(x: np.ndarray, y: np.ndarray, key: tuple) -> np.ndarray:
 
 
 index_add_of = primitive(
-    "_index_add", "x y; key", kind=PICK, run=index_add_run, dtype="keep", alias=True,
+    "_index_add", "x y; key", kind=PICK, keeps=True, run=index_add_run, dtype="keep", alias=True,
     title="IndexAddBackward0", in_place="_index_add_",
     grad=dict(x=lambda g: g, y=lambda g, key: index_select_of(g, key)),
     doc="x with y added at slices.")
 index_copy_of = primitive(
-    "_index_copy", "x y; key", kind=PICK, run=index_copy_run, dtype="keep",
+    "_index_copy", "x y; key", kind=PICK, keeps=True, run=index_copy_run, dtype="keep",
     title="IndexCopyBackward0", in_place="_index_copy_",
     grad=dict(x=lambda g, key, y_dtype: index_copy_of(g, np.zeros((), y_dtype), key),
               y=lambda g, key: index_select_of(g, key)),

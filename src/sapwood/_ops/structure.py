@@ -10,6 +10,7 @@ import numpy as np
 
 from sapwood._core import where
 from sapwood._core.border import METHODS, border
+from sapwood._core.mode import MODE
 from sapwood._core.memory import bump, check_write, move_retain
 from sapwood._core.size import Size
 from sapwood._core.tensor import Tensor
@@ -146,17 +147,17 @@ def reshaped_in_place(name: str, door: Callable) -> Callable:
 
     def change(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_write_shape(self, name)
-        memory, path, kept = self.memory, self.path_of(), self.retains_grad
+        memory, path = self.memory, self.path_of()
         other = door(self, *args, **kwargs)
-        old = (self.node, self.port)
         self.array = other.array
-        self.node, self.port = other.node, other.port
+        if MODE.get().grad:  # without, PyTorch keeps the old node
+            self.node, self.port = other.node, other.port
         if memory is not None or other.memory is not None:
             self.memory, self.path, self.gen = other.memory, other.path, other.gen
-            if memory is None and not path:  # nobody else sees this memory: the view is the base
+            if memory is None:  # nobody else sees this memory: the view is the base
                 self.memory = None
-        if kept:
-            move_retain(self, old, self.node, self.port, ())
+            elif not path:
+                self.turned = True
         bump(self)
         return self
 

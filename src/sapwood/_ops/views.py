@@ -48,9 +48,9 @@ def unview_run(x: np.ndarray, name: str, attrs: tuple, shape: tuple) -> np.ndarr
 
 
 unview = primitive(
-    "_unview", "x; name attrs shape", kind=MOVE, run=unview_run, dtype="keep", alias=False,
+    "_unview", "x; name values shape", kind=MOVE, run=unview_run, dtype="keep", alias=False,
     title=lambda node: f"{TABLE[node.attrs[0]].node_class.__name__}Backward",
-    grad=dict(x=lambda g, name, attrs: apply(TABLE[name], g, attrs)),
+    grad=dict(x=lambda g, name, values: apply(TABLE[name], g, values)),
     doc="Zeros with x where a view looks: the transpose of the view.",
 )
 
@@ -63,7 +63,9 @@ def selecting(name: str, attrs: str, **record: Any) -> Any:
     rule = eval(text, {"unview": unview})  # noqa: S307 (a lambda with the attributes' names)
     return primitive(
         name, f"x; {attrs}", kind=MOVE, view=True, dtype="keep", grad=dict(x=rule),
-        add_into=lambda buffer, g, *values: add_region(buffer, g, TABLE[name], values), **record)
+        add_into=eval(f"lambda buffer, g, {', '.join(names)}: add(buffer, g, TABLE[{name!r}], "
+                      f"({''.join(n + ', ' for n in names)}))",
+                      {"add": add_region, "TABLE": TABLE}), **record)
 
 
 # ---- other shapes ----------------------------------------------------------------------------
@@ -81,7 +83,7 @@ def view_run(a: np.ndarray, shape: tuple) -> np.ndarray:
 
 
 reshape = primitive(
-    "reshape", "x; shape", kind=MOVE, view=True, dtype="keep", title="ViewBackward0",
+    "reshape", "x; shape", kind=MOVE, view="maybe", dtype="keep", title="ViewBackward0",
     run=np.reshape, grad=dict(x=lambda g, x_shape: reshape(g, x_shape)),
     sig="input, *shape", bind=lambda a, shape: (infer(sizes(shape, "reshape"), a.size),),
     doc="The elements in another shape: a view where memory allows, else a copy.")

@@ -95,6 +95,10 @@ def prepare(outputs: list, grads: Any, *, graph: bool) -> list[tuple[Node, int, 
     if grads is None:
         given: list = [None] * len(outputs)
     else:
+        if not isinstance(grads, Iterable):
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(grads).__name__}"
+            )
         given = [grads] if isinstance(grads, Tensor) else list(grads)
     if len(given) != len(outputs):
         raise RuntimeError(
@@ -140,18 +144,11 @@ def backward(
     roots = prepare(outputs, grad_tensors, graph=create_graph)
     retain = create_graph if retain_graph is None else retain_graph
     edges = {edge_of(t): True for t in targets}
-    wanted = [t for t in targets if not isinstance(edge_of(t)[0], Leaf)]
+    for t in targets:
+        if isinstance(t, Tensor):
+            t.retain_grad()  # as PyTorch: from now on, too
     run = Pass(graph=create_graph, retain=retain, accumulate=True, targets=edges)
     run_pass(run, roots, graph=create_graph)
-    for t in wanted:
-        if edge_of(t) in run.captured and isinstance(t, Tensor):
-            accumulate_into(t, run.captured[edge_of(t)], graph=create_graph)
-
-
-def accumulate_into(t: Tensor, g: Any, *, graph: bool) -> None:
-    """`.grad` of a non-leaf that was named in inputs=."""
-    fresh = g if graph else plain(np.array(g, order="C"))
-    t._grad = fresh if t._grad is None else t._grad + fresh
 
 
 def run_pass(run: Pass, roots: list, *, graph: bool) -> None:
@@ -206,11 +203,13 @@ def grad(
     edges = {edge_of(t): True for t in targets}
     run = Pass(graph=create_graph, retain=retain, accumulate=False, targets=edges)
     run_pass(run, roots, graph=create_graph)
-    found = [run.captured.get(edge_of(t)) for t in targets]
-    results = []
-    for i, (t, g) in enumerate(zip(targets, found, strict=True)):
-        results.append(finish_grad(i, t, g, graph=create_graph, allow_unused=bool(allow_unused),
-                                   zeros=materialize_grads))
+    made: dict = {}  # an input that is asked for twice gives one tensor
+    for i, t in enumerate(targets):
+        edge = edge_of(t)
+        if edge not in made:
+            made[edge] = finish_grad(i, t, run.captured.get(edge), graph=create_graph,
+                                     allow_unused=bool(allow_unused), zeros=materialize_grads)
+    results = [made[edge_of(t)] for t in targets]
     if isinstance(inputs, dict):
         return dict(zip(inputs, results, strict=True))
     return tuple(results)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sapwood import errors
 from sapwood._core import where
-from sapwood._core.inside import Inside
+from sapwood._core.inside import Inside, made_inside
 from sapwood._core.memory import CUSTOM, MULTI, bump, heal, rebase, refused_view
 from sapwood._core.mode import MODE
 from sapwood._core.node import Hooks, Released, next_seq
@@ -400,7 +400,8 @@ class Call:
             if self.is_dirty(t):
                 self.rewritten(t, node, k, given=given, count=len(node.differentiable))
                 continue
-            if given or (t.node is not None and t.node is not node):
+            foreign = t.node not in (None, node) and not made_inside(t.cuts, self.inside)
+            if given or foreign:
                 t = outputs[k] = self.alias(t)
             if t.path_of():
                 t.view_kind = MULTI if several else CUSTOM

@@ -218,7 +218,8 @@ def source_of(t: Tensor, args: tuple, outputs: Any, inside: Inside) -> Any:
     for k, out in enumerate(outputs):
         if out is t:
             return (OUTPUT, k)
-    mine = t.node is None and t.array.dtype.kind in "fcV" and not any(t is a for a in args)
+    open_end = t.node is None or isinstance(t.node, Leaf)  # a Leaf: views of inputs have their own
+    mine = open_end and t.array.dtype.kind in "fcV" and not any(t is a for a in args)
     if mine and hides(t, inside):
         return (HIDDEN, where.at(*hidden_at(t, inside)))
     return (t.node, t.port)

@@ -1,12 +1,13 @@
 """Readers for people: graphs as data and text. No part of the machine needs them.
 
-`protocol` says what a view may ask of a graph; `graphs` and `nodes` answer it for tensors, and
-`source` finds the user's own words; `text` writes a tree, with the help of `folding`. All of it is
-loaded when first asked for: importing sapwood costs nothing of this.
+`protocol` says what a view may ask of a graph. `graphs` and `nodes` answer it for tensors, and
+`source` finds the user's own words. `text` writes a tree, with the help of `words` and `folding`.
+All of it is loaded when first asked for: importing sapwood costs nothing of this.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ def graph(*tensors: Any) -> Graph:
     """
     from sapwood.look import graphs
 
-    return graphs.build(*tensors)
+    frame = sys._getframe(1)
+    return graphs.build(*tensors, code=frame.f_code, lasti=frame.f_lasti)
 
 
 def __getattr__(name: str) -> Any:

@@ -170,8 +170,11 @@ class Spine:
         for i in self.path:
             node = nodes[i]
             if strict:  # the same call in the source, with inputs of the same sort
-                sign: object = (node.op, node.call, *[
-                    nodes[k].op if links[k] else "" for k in links[i]])
+                sign: object = (
+                    node.op,
+                    node.call,
+                    *[nodes[k].op if links[k] else "" for k in links[i]],
+                )
             else:
                 sign = node.op
             found.append(known.setdefault(sign, len(known)))

@@ -7,14 +7,15 @@ and with them what they saved for backward, but no tensor.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sapwood._core import where
-from sapwood._core.border import ALIASES
+from sapwood._core.border import ALIASES, FUNCTIONS
 from sapwood._core.door import public_names
 from sapwood._core.memory import heal
 from sapwood._core.node import Leaf, Node, Released
@@ -24,17 +25,26 @@ from sapwood.look import text as writing
 from sapwood.look.nodes import Constant, GraphNode, buffer_of, kept
 from sapwood.look.protocol import LEAF, Edge
 from sapwood.look.source import INDEX, NOWHERE, STORE, UNKNOWN, Operand, Reader, Spot
+from sapwood.look.words import label
 
 # Calls that only look at a tensor. A view that is brought up to date there carries their line.
 LOOKS = frozenset({"print", "repr", "str", "format", "backward", "len", "graph", "isinstance"})
+PARAMETERS = {
+    "x": ("input", "self"),
+    "y": ("other", "source", "src", "value", "exponent"),
+    "z": ("tensor2",),
+    "cond": ("condition",),
+}
 STORING = frozenset({"overlay", "put", "index_put", "index_copy", "masked_fill", "fill"})
 FAMILIES = {
-    "matmul": {"mm", "mv", "bmm", "dot", "baddbmm"}, "pow": {"square"}, "div": {"true_divide"},
+    "matmul": {"mm", "mv", "bmm", "dot", "baddbmm"},
+    "pow": {"square"},
+    "div": {"true_divide"},
 }
 
 
-def build(*tensors: Any) -> Graph:
-    """The graph behind tensors, or lists of tensors."""
+def build(*tensors: Any, code: Any = None, lasti: int = 0) -> Graph:
+    """The graph behind tensors, or lists of tensors. `code`, `lasti`: where it is asked for."""
     flat: list[Any] = []
     for t in tensors:
         flat.extend(t if isinstance(t, list | tuple) else [t])
@@ -42,36 +52,49 @@ def build(*tensors: Any) -> Graph:
         raise TypeError("graph() needs at least one tensor")
     for t in flat:
         if not isinstance(t, Tensor):
-            raise TypeError(
-                f"graph(): expected tensors, got {type(t).__name__} at {where.here()}"
-            )
-    return Graph(flat)
+            raise TypeError(f"graph(): expected tensors, got {type(t).__name__} at {where.here()}")
+    return Graph(flat, code, lasti)
+
+
+class Users(NamedTuple):
+    """What the users of nodes tell about them."""
+
+    inner: set[int]  # steps inside of one call of the user's
+    names: dict[int, str]  # variables under which a value was used
 
 
 class Graph:
     """The nodes and edges behind some tensors. Made by `sapwood.graph`; `print` shows it."""
 
-    def __init__(self, tensors: Sequence[Tensor]) -> None:
+    def __init__(self, tensors: Sequence[Tensor], code: Any = None, lasti: int = 0) -> None:
         self.nodes: list[GraphNode] = []
         self.links: list[tuple[int, ...]] = []
         self._reader = Reader()
         self._at: dict[Any, int] = {}  # id of a raw node or of a constant's array, or literal
         self._given: dict[int, list[int]] = {}  # where operands are missing: those that are there
         self._written: dict[tuple, tuple[Operand | None, bool]] = {}
-        self._inner: set[int] | None = None
+        self._words: dict[tuple, list[str | None]] = {}
+        self._told: Users | None = None
         self._keepers: dict[int, int] | None = None
         self._called: dict[str, list[int]] | None = None
         self._notes: list[str] = []
         self.roots: list[tuple[GraphNode, int]] = []
-        for t in tensors:
+        self.asked: dict[int, str] = {}  # what the user called the results
+        spot = self._reader.spot(code, lasti)
+        words = [word.text if word else None for word in spot.operands or ()]
+        if spot.call != "graph" or len(words) != len(tensors):
+            words = [None] * len(tensors)
+        for t, word in zip(tensors, words, strict=True):
             if t.memory is not None:
                 heal(t)
             if t.node is None:
-                i = self._place(Constant(t.array, number=False, text=None))
+                i = self._place(Constant(t.array, number=False, text=word))
                 self._notes += why_none(t)
             else:
                 self._walk(t.node)
                 i = self._at[id(t.node)]
+            if word and word.isidentifier():
+                self.asked[i] = word
             self.roots.append((self.nodes[i], t.port if t.node is not None else 0))
 
     # ---- building ----
@@ -153,16 +176,18 @@ class Graph:
             return None, False
         if raw.op.variadic and len(spot.operands) != len(raw.inputs):
             return None, False
-        operands, k = spot.operands, i
-        if raw.op.name == f"r{spot.call}":  # 1 - x is rsub(x, 1)
+        operands = spot.operands
+        if name_of(raw.op) == f"r{spot.call}":  # 1 - x is rsub(x, 1)
             operands = operands[::-1]
-        if spot.keywords is not None and raw.op.sig and not raw.op.variadic:
-            names = public_names(raw.op.sig)
-            own = [name for name in names if name not in raw.op.attrs]
-            if i < len(own):
-                k = names.index(own[i])
-                if own[i] in spot.keywords:
-                    return spot.keywords[own[i]], spot.keywords[own[i]].value is None
+        if spot.keywords is None or raw.op.variadic or raw.op.kind == "CALL":
+            k: int | None = i
+        else:
+            names = parameters(raw.op)
+            k, word = position(raw.op.args[i], names)
+            if word in spot.keywords:
+                return spot.keywords[word], spot.keywords[word].value is None
+        if k is None:
+            return None, False
         if k >= len(operands):
             return None, True
         written = operands[k]
@@ -181,21 +206,45 @@ class Graph:
 
     def outermost(self, i: int) -> bool:
         """Whether a node is what the user's call returned, not a step inside of it."""
-        if self._inner is None:
-            inner = set()
+        return i not in self._users().inner
+
+    def argument_name(self, i: int) -> str | None:
+        """What the code that uses a value calls it: a parameter, where it was passed on unnamed."""
+        return self._users().names.get(i)
+
+    def _users(self) -> Users:
+        """What the nodes that use a node tell about it. Found in one walk, on first request."""
+        if self._told is None:
+            told = self._told = Users(set(), {})
             for node, inputs in zip(self.nodes, self.links, strict=True):
                 raw = node.raw
                 if isinstance(raw, Constant):
                     continue
-                for k in inputs:
+                words = self._argument_words(raw)
+                for k, i in zip(inputs, self.present(node.index), strict=True):
                     below = self.nodes[k].raw
-                    if not isinstance(below, Constant) and below.lasti == raw.lasti \
-                            and below.code is raw.code and type(below) is not Leaf:
+                    if isinstance(below, Constant) or type(below) is Leaf:
+                        continue
+                    if below.lasti == raw.lasti and below.code is raw.code:
                         call = self._reader.spot(below.code, below.lasti).call
                         if not related(call, below):
-                            inner.add(k)
-            self._inner = inner
-        return i not in self._inner
+                            told.inner.add(k)
+                    word = words[i]
+                    if word is not None:
+                        told.names.setdefault(k, word)
+        return self._told
+
+    def _argument_words(self, raw: Node) -> list[str | None]:
+        """For each operand the variable that the user wrote there."""
+        key = id(raw.code), raw.lasti, raw.op, len(raw.inputs)
+        if key not in self._words:
+            found: list[str | None] = []
+            for i in range(len(raw.inputs)):
+                written, _ = self._find_written(raw, i)
+                text = written.text if written else ""
+                found.append(text if text.isidentifier() else None)
+            self._words[key] = found
+        return self._words[key]
 
     def base_name(self, i: int) -> str | None:
         """The variable whose memory a write through a view changed."""
@@ -213,7 +262,7 @@ class Graph:
         raw = self.nodes[i].raw
         if isinstance(raw, Constant):
             return []
-        return self._given.get(i) or list(range(len(raw.inputs)))
+        return self._given[i] if i in self._given else list(range(len(raw.inputs)))
 
     def first_keeper(self, owner: np.ndarray) -> int:
         """The first node that keeps a buffer for backward."""
@@ -244,8 +293,13 @@ class Graph:
     @property
     def saved_bytes(self) -> int:
         """Bytes kept for backward, each buffer once. Leaves' own memory is part of it."""
-        owners = {id(o): o.nbytes for node in self.nodes for _, v in kept(node.raw)
-                  if isinstance(v, np.ndarray) for o in [buffer_of(v)]}
+        owners = {
+            id(o): o.nbytes
+            for node in self.nodes
+            for _, v in kept(node.raw)
+            if isinstance(v, np.ndarray)
+            for o in [buffer_of(v)]
+        }
         return sum(owners.values())
 
     @property
@@ -310,14 +364,14 @@ class Graph:
         return writing.text(self, ascii=writing.needs_ascii())
 
     def __repr__(self) -> str:
-        names = ", ".join(writing.label(node) for node, _ in self.roots)
+        names = ", ".join(label(node) for node, _ in self.roots)
         return f"<Graph of {names}: {writing.Facts(self).counts()}>"
 
 
 def related(call: str, raw: Node) -> bool:
     """Whether a call in the source is this very operation, and not a function that contains it."""
     op = raw.op
-    name = op.name.strip("_")
+    name = name_of(op)
     call = call.rstrip("_")
     if call == INDEX:
         return op.kind in ("MOVE", "PICK") and name != "overlay"
@@ -329,6 +383,27 @@ def related(call: str, raw: Node) -> bool:
     if name in (call, f"r{call}") or name in FAMILIES.get(call, ()):
         return True
     return name.startswith(f"{call}_")
+
+
+def name_of(op: Any) -> str:
+    """The name of an operation without the mark of those that have no public door."""
+    return op.name.strip("_")
+
+
+def parameters(op: Any) -> list[str]:
+    """The parameters of the public function that runs an operation."""
+    public = FUNCTIONS.get(name_of(op)) if op.name.startswith("_") else None
+    if public is not None:
+        return list(inspect.signature(public).parameters)
+    return public_names(op.sig)
+
+
+def position(operand: str, names: list[str]) -> tuple[int | None, str]:
+    """Which parameter an operand is: its position, None where that cannot be told, and name."""
+    for word in (operand, *PARAMETERS.get(operand, ())):
+        if word in names:
+            return names.index(word), word
+    return (0, names[0]) if operand in ("x", "xs") and names else (None, "")
 
 
 def why_none(t: Tensor) -> list[str]:

@@ -10,14 +10,15 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.node import Leaf, Node, Released
-from sapwood.look import text as writing
 from sapwood.look.protocol import CONSTANT, LEAF, OPERATION, Output, Saved
 from sapwood.look.source import STORE, UNKNOWN
+from sapwood.look.words import label
 
 if TYPE_CHECKING:
     from sapwood.look.graphs import Graph
 
-NAMES = {"_overlay": "write", "_fit": "sum", "_spread": "expand", "rsub": "sub"}  # for people
+NAMES = {"overlay": "write", "fit": "sum", "spread": "expand"}  # for people
+ENDS = ("_basic", "_dim", "_all")  # of one operation's several records
 
 
 class Constant(NamedTuple):
@@ -60,8 +61,12 @@ class GraphNode:
     def op(self) -> str:
         """What it computes: "mul"; "leaf" and "constant" for those."""
         raw = self.raw
-        return CONSTANT if isinstance(raw, Constant) else NAMES.get(
-            raw.op.name, raw.op.name.lstrip("_"))
+        if isinstance(raw, Constant):
+            return CONSTANT
+        name = raw.op.name.lstrip("_")
+        for end in ENDS:
+            name = name.removesuffix(end)
+        return NAMES.get(name, name)
 
     @property
     def title(self) -> str:
@@ -170,10 +175,14 @@ class GraphNode:
                 return own
         elif raw.op.name == "_overlay":
             return self._graph.base_name(self.index)
-        elif not self._graph.outermost(self.index):
-            return None
         spot = self._graph.spot(raw)
-        return spot.names[0] if spot.names and not spot.unpacked else None
+        names = spot.names if type(raw) is Leaf or self._graph.outermost(self.index) else ()
+        if names and names[0] is not None:
+            return None if spot.unpacked else names[0]
+        if raw.op.out and len(raw.shape) > 1:
+            return None
+        asked = self._graph.asked.get(self.index)
+        return asked or self._graph.argument_name(self.index)
 
     @property
     def expression(self) -> str | None:
@@ -191,7 +200,8 @@ class GraphNode:
         """Whether the expression is a whole statement, such as `x += 1`."""
         raw = self.raw
         return not isinstance(raw, Constant) and (
-            raw.op.name == "_overlay" or self._graph.spot(raw).whole)
+            raw.op.name == "_overlay" or self._graph.spot(raw).whole
+        )
 
     @property
     def scope(self) -> str:
@@ -219,11 +229,15 @@ class GraphNode:
             array = value if isinstance(value, np.ndarray) else None
             owner = None if array is None else buffer_of(array)
             first = owner is not None and self._graph.first_keeper(owner) == self.index
-            found.append(Saved(
-                name, None if array is None else array.shape,
-                None if array is None else dt.of(array.dtype).name,
-                0 if owner is None else owner.nbytes, first,
-            ))
+            found.append(
+                Saved(
+                    name,
+                    None if array is None else array.shape,
+                    None if array is None else dt.of(array.dtype).name,
+                    0 if owner is None else owner.nbytes,
+                    first,
+                )
+            )
         return tuple(found)
 
     @property
@@ -232,8 +246,11 @@ class GraphNode:
         if isinstance(self.raw, Constant) or not self.raw.saved:
             return 0
         sizes = {id(buffer_of(v)): buffer_of(v) for _, v in kept(self.raw) if hasattr(v, "nbytes")}
-        return sum(owner.nbytes for owner in sizes.values()
-                   if self._graph.first_keeper(owner) == self.index)
+        return sum(
+            owner.nbytes
+            for owner in sizes.values()
+            if self._graph.first_keeper(owner) == self.index
+        )
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -251,7 +268,7 @@ class GraphNode:
         return tuple(found)
 
     def __repr__(self) -> str:
-        return f"<{self.op} {writing.label(self)!r}>"
+        return f"<{self.op} {label(self)!r}>"
 
 
 def kept(raw: Node | Constant) -> list[tuple[str, Any]]:

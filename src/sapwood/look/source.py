@@ -11,20 +11,43 @@ import ast
 import dis
 import linecache
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
 from sapwood._core import where
 
 SIGNS = {
-    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow", "MatMult": "matmul",
-    "FloorDiv": "floor_divide", "Mod": "remainder", "USub": "neg", "Invert": "bitwise_not",
-    "BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor",
-    "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne",
+    "Add": "add",
+    "Sub": "sub",
+    "Mult": "mul",
+    "Div": "div",
+    "Pow": "pow",
+    "MatMult": "matmul",
+    "FloorDiv": "floor_divide",
+    "Mod": "remainder",
+    "USub": "neg",
+    "Invert": "bitwise_not",
+    "BitAnd": "bitwise_and",
+    "BitOr": "bitwise_or",
+    "BitXor": "bitwise_xor",
+    "Lt": "lt",
+    "LtE": "le",
+    "Gt": "gt",
+    "GtE": "ge",
+    "Eq": "eq",
+    "NotEq": "ne",
 }
-SYMBOLS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "@": "matmul",
-           "//": "floor_divide", "%": "remainder"}
+SYMBOLS = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "**": "pow",
+    "@": "matmul",
+    "//": "floor_divide",
+    "%": "remainder",
+}
 STORES = frozenset({"STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF"})
 INDEX, STORE = "[]", "[]="  # the calls of `x[...]` and `x[...] = y`
 UNKNOWN = object()  # the value of an operand that is no plain number
@@ -77,8 +100,9 @@ class Reader:
             known = self.codes[id(code)] = Code(code)
         span = known.span(lasti)
         name = known.stored_in(lasti)
-        place = where.Place(code.co_filename, span[0] or code.co_firstlineno, span[2] or 0,
-                            code.co_name, name)
+        place = where.Place(
+            code.co_filename, span[0] or code.co_firstlineno, span[2] or 0, code.co_name, name
+        )
         plain = Spot(place, None, *known.operands(lasti), (name,))
         if None in span:
             return plain
@@ -151,22 +175,30 @@ class File:
         if node is None:
             return plain
         call, operands = self.call(node)
-        keywords = self.keywords(node)
-        if self.is_target(node):  # y[0] = value: the statement says it
-            statement = self.parent[id(node)]
-            value = getattr(statement, "value", None)
-            written = self.written([node.value, value]) if value else None  # type: ignore[attr-defined]
-            return Spot(place, self.text(statement), STORE, written,
-                        (self.target(node.value),), whole=True)  # type: ignore[attr-defined]
-        if isinstance(node, ast.AugAssign):
-            return Spot(place, self.text(node), call, operands, (self.target(node.target),),
-                        whole=True)
-        if self.writes(node):  # x.mul_(2) as a statement of its own: its result is x
-            return Spot(place, self.text(node), call, operands,
-                        (self.target(node.func.value),), whole=True, keywords=keywords)  # type: ignore[attr-defined]
+        spot = replace(
+            plain, text=self.text(node), call=call, operands=operands, keywords=self.keywords(node)
+        )
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            return self.describe_store(node, spot)  # y[0] = value
+        changed = self.changed(node)
+        if changed is not None:
+            return replace(spot, names=(self.target(changed),), whole=True)
         names, unpacked = self.names(node)
-        return Spot(place, self.text(node), call, operands, names or plain.names, unpacked,
-                    keywords=keywords)
+        return replace(spot, names=names or plain.names, unpacked=unpacked)
+
+    def describe_store(self, node: ast.Subscript, spot: Spot) -> Spot:
+        """The statement that assigns to a part of a variable."""
+        statement = self.parent[id(node)]
+        value = getattr(statement, "value", None)
+        operands = self.written([node.value, value]) if value else None
+        return replace(
+            spot,
+            text=self.text(statement),
+            call=STORE,
+            operands=operands,
+            names=(self.target(node.value),),
+            whole=True,
+        )
 
     def keywords(self, node: ast.AST) -> dict[str, Operand] | None:
         """The operands of a call that are given by name."""
@@ -183,18 +215,17 @@ class File:
         part = line[node.col_offset : node.end_col_offset]  # type: ignore[attr-defined]
         return part.decode(errors="replace")
 
-    def writes(self, node: ast.AST) -> bool:
-        """Whether this is `x.mul_(2)`, the whole statement, for a variable x."""
-        return (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            and node.func.attr.endswith("_") and not node.func.attr.endswith("__")
-            and self.target(node.func.value) is not None
-            and isinstance(self.parent.get(id(node)), ast.Expr)
-        )
-
-    def is_target(self, node: ast.AST) -> bool:
-        """Whether this is the left side of `y[0] = value`."""
-        return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    def changed(self, node: ast.AST) -> ast.expr | None:
+        """The variable that a statement writes into: `x += 1`, `x.mul_(2)`; None for others."""
+        if isinstance(node, ast.AugAssign):
+            return node.target
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return None
+        name = node.func.attr
+        if not name.endswith("_") or name.endswith("__"):
+            return None
+        alone = isinstance(self.parent.get(id(node)), ast.Expr)
+        return node.func.value if alone and self.target(node.func.value) else None
 
     def call(self, node: ast.AST) -> tuple[str, tuple[Operand, ...] | None]:
         """What is called, and with which operands, as far as the words tell."""

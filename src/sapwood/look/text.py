@@ -7,25 +7,21 @@ further down. Reads the protocol only. Iterative: no graph is too deep for it.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sapwood.look.folding import Plan
 from sapwood.look.protocol import CONSTANT, LEAF, OPERATION, ViewGraph, ViewNode
+from sapwood.look.words import called, label, many, place_of, shapes, size
 
 DEEP = 12  # levels; what lies deeper goes on in a tree of its own
 SMALL = 4  # lines that may stand deeper
 WIDE = 60  # columns for tree and words
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "mm": "@", "mv": "@",
-         "matmul": "@", "bmm": "@", "dot": "@"}
-ASCII = str.maketrans({"│": "|", "├": "|", "└": "`", "─": "-", "⋮": ":", "…": "~", "↑": "^",
-                       "↓": "v", "×": "x"})
-FEW = 4  # values of arrays that are shown
+ASCII = str.maketrans(
+    {"│": "|", "├": "|", "└": "`", "─": "-", "⋮": ":", "…": "~", "↑": "^", "↓": "v", "×": "x"}
+)
 
 
 class Row(NamedTuple):
@@ -61,120 +57,6 @@ def needs_ascii() -> bool:
     return False
 
 
-# ---- words -----------------------------------------------------------------------------------
-
-
-def label(node: ViewNode) -> str:
-    """What a line says about a node: the user's words, or words made from the operation."""
-    if node.role == CONSTANT:
-        return node.expression or number(node.value) or "constant"
-    if node.role == LEAF:
-        value = number(node.value)
-        name = node.name or node.expression or "leaf"
-        return f"{name} = {value}" if value and node.name else name
-    words = node.expression or formula(node)
-    if node.statement:
-        return words
-    names = [output.name for output in node.outputs if output.name]
-    if node.name or not names:
-        return f"{node.name} = {words}" if node.name else words
-    return f"{', '.join(o.name or '_' for o in node.outputs)} = {words}"
-
-
-def called(node: ViewNode, port: int = 0) -> str:
-    """How a line refers to a node that is shown elsewhere."""
-    if node.role == OPERATION and len(node.outputs) > 1:
-        name = node.outputs[port].name
-        return name or f"{node.name or node.expression or formula(node)}[{port}]"
-    return node.name or node.expression or (
-        formula(node) if node.role == OPERATION else label(node))
-
-
-def formula(node: ViewNode) -> str:
-    """Words for an operation whose source is not known: `… * 2`, `sum(…, dim=1)`."""
-    parts = [brief(k, port) for k, port in zip(node.inputs, node.ports, strict=True)]
-    sign = SIGNS.get(node.op)
-    if sign and len(parts) == 2:
-        return f"{parts[0]} {sign} {parts[1]}"
-    if node.op == "neg":
-        return f"-{parts[0]}"
-    if "key" in node.attrs:
-        return f"{parts[0]}[{key(node.attrs['key'])}]"
-    if len(parts) > 3:
-        parts[2:] = ["…"]
-    for name, value in node.attrs.items():
-        if isinstance(value, int | float | str) and value is not False:
-            parts.append(f"{name}={value}")
-    return f"{node.op}({', '.join(parts)})"
-
-
-def key(index: Any) -> str:
-    """An index as it is written between brackets."""
-    parts = index if isinstance(index, tuple) else (index,)
-    found = []
-    for part in parts:
-        if isinstance(part, slice):
-            ends = ["" if end is None else str(end) for end in (part.start, part.stop, part.step)]
-            found.append(":".join(ends if part.step is not None else ends[:2]))
-        elif part is Ellipsis:
-            found.append("...")
-        else:
-            found.append("…" if isinstance(part, np.ndarray) else str(part))
-    return ", ".join(found)
-
-
-def brief(node: ViewNode, port: int) -> str:
-    """An operand inside a formula."""
-    if node.role == OPERATION:
-        return node.outputs[port].name or "…"
-    return called(node)
-
-
-def number(value: Any) -> str:
-    """A small value in a few characters; empty for everything else."""
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "biufc" or value.size > FEW or value.ndim > 1:
-            return ""
-        if value.ndim:
-            return f"[{', '.join(number(v) for v in value.tolist())}]"
-        value = value.item()
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return str(value) if isinstance(value, int | complex) else ""
-
-
-def shapes(node: ViewNode, usual: str | None) -> str:
-    """The shape of the result, and its dtype where it is not the usual one."""
-    found = []
-    for output in node.outputs:
-        if output.shape is None or (node.role == CONSTANT and output.dtype is None):
-            continue
-        shape = f"[{', '.join(map(str, output.shape))}]" if output.shape else "scalar"
-        found.append(shape if output.dtype == usual else f"{shape} {output.dtype}")
-    if len(found) > 2 and len(set(found)) == 1:
-        return f"{len(found)} × {found[0]}"
-    return ", ".join(found[:3] + ["…"] * (len(found) > 3))
-
-
-def place_of(node: ViewNode) -> str:
-    """`file.py:12`."""
-    found = node.place
-    return f"{os.path.basename(found.file)}:{found.line}" if found else ""
-
-
-def size(count: int) -> str:
-    """Bytes for people."""
-    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= step:
-            return f"{count / step:.3g} {unit}"
-    return f"{count} bytes" if count != 1 else "1 byte"
-
-
-def many(count: int, word: str, plural: str = "") -> str:
-    """`1 leaf`, `1,000 leaves`."""
-    return f"{count:,} {word if count == 1 else plural or word + 's'}"
-
-
 class Facts:
     """What the text says about the whole graph: found in one walk."""
 
@@ -196,11 +78,13 @@ class Facts:
 
     def counts(self) -> str:
         """How many operations, leaves and constants."""
-        return ", ".join([
-            many(self.roles[OPERATION], "operation"),
-            many(self.roles[LEAF], "leaf", "leaves"),
-            many(self.roles[CONSTANT], "constant"),
-        ])
+        return ", ".join(
+            [
+                many(self.roles[OPERATION], "operation"),
+                many(self.roles[LEAF], "leaf", "leaves"),
+                many(self.roles[CONSTANT], "constant"),
+            ]
+        )
 
     def sentences(self) -> list[str]:
         """The end of the text."""
@@ -208,8 +92,9 @@ class Facts:
         if self.bytes:
             found.append(f"keeps {size(self.bytes)} for backward")
         if self.dtypes:
-            found.append(f"all {self.usual}" if len(self.dtypes) == 1
-                         else f"{self.usual} where not said")
+            found.append(
+                f"all {self.usual}" if len(self.dtypes) == 1 else f"{self.usual} where not said"
+            )
         return found
 
 
@@ -222,9 +107,6 @@ def wrapped(parts: Iterable[str]) -> list[str]:
         else:
             found.append(part)
     return found
-
-
-# ---- the tree --------------------------------------------------------------------------------
 
 
 class Entry(NamedTuple):
@@ -253,23 +135,33 @@ class Tree:
         self.words = self.find_words()
         self.twins = self.find_twins()
         self.tags: dict[int, str] = {}
-        self.stack = [Entry(node.index, port, "", "", 0, "", "", first=True)
-                      for node, port in reversed(graph.roots)]
+        self.stack = [
+            Entry(node.index, port, "", "", 0, "", "", first=True)
+            for node, port in reversed(graph.roots)
+        ]
         while self.stack or self.later:
-            if not self.stack:
-                self.stack.append(self.later.pop(0))
-            self.write(self.stack.pop())
+            if self.stack:
+                self.write(self.stack.pop())
+                continue
+            entry = self.later.pop(0)
+            if entry.node not in self.done:
+                self.write(entry)
 
     def find_words(self) -> dict[int, str]:
         """How to refer to each node: by its variable or, if several have that, its expression."""
         below = self.plan.below
         shown = {node.index for node, _ in self.graph.roots}.union(*below.values())
-        nodes = [self.graph.nodes[i] for i in sorted(shown)
-                 if self.graph.nodes[i].role == LEAF or self.graph.links[i]]
+        nodes = [
+            self.graph.nodes[i]
+            for i in sorted(shown)
+            if self.graph.nodes[i].role == LEAF or self.graph.links[i]
+        ]
         names = Counter(called(node) for node in nodes)
         return {
-            node.index: called(node) if names[called(node)] == 1 or len(node.outputs) > 1
-            else node.expression or called(node) for node in nodes
+            node.index: called(node)
+            if names[called(node)] == 1 or len(node.outputs) > 1
+            else node.expression or called(node)
+            for node in nodes
         }
 
     def find_twins(self) -> dict[int, str]:
@@ -280,8 +172,11 @@ class Tree:
             if i not in self.plan.hidden:
                 alike.setdefault(words, []).append(i)
         return {
-            i: name for name, nodes in alike.items() if len(nodes) > 1 and any(
-                uses[k] > 1 or self.graph.nodes[k].role == LEAF for k in nodes) for i in nodes
+            i: name
+            for name, nodes in alike.items()
+            if len(nodes) > 1
+            and any(uses[k] > 1 or self.graph.nodes[k].role == LEAF for k in nodes)
+            for i in nodes
         }
 
     def refer(self, node: ViewNode, port: int) -> str:
@@ -328,8 +223,10 @@ class Tree:
         fold = self.plan.folds.get(i)
         if fold is not None and i in self.plan.below:
             steps = "step" if fold.steps == 1 else f"{fold.steps} steps"
-            self.put(entry, f"⋮ the same {steps} {many(fold.turns, 'more time')}"
-                            f" ({many(fold.nodes, 'node')})")
+            self.put(
+                entry,
+                f"⋮ the same {steps} {many(fold.turns, 'more time')} ({many(fold.nodes, 'node')})",
+            )
             place = "…"  # say the line again after so many turns
         else:
             self.put(entry, label(node) + self.tag(i), node, place)
@@ -348,8 +245,17 @@ class Tree:
         last = len(inputs) - 1
         for k in range(last, -1, -1):
             turn = "└─ " if k == last else "├─ "
-            self.stack.append(Entry(
-                inputs[k], ports[k], entry.before + bar, turn, entry.depth + 1, place, node.scope))
+            self.stack.append(
+                Entry(
+                    inputs[k],
+                    ports[k],
+                    entry.before + bar,
+                    turn,
+                    entry.depth + 1,
+                    place,
+                    node.scope,
+                )
+            )
 
     def put(self, entry: Entry, words: str, node: ViewNode | None = None, place: str = "") -> None:
         """Add a row."""
@@ -357,7 +263,8 @@ class Tree:
             self.rows.append(Row(""))
         room = max(WIDE - len(entry.before) - len(entry.turn), 24)
         if len(words) > room and words[0] not in "…⋮":
-            words = words[: room - 1].rstrip() + "…"
+            half = room // 2
+            words = f"{words[:half].rstrip()}…{words[half + 1 - room :].lstrip()}"
         words = entry.before + entry.turn + words
         if node is None:
             self.rows.append(Row(words))
@@ -369,10 +276,15 @@ class Tree:
         if node.scope and node.scope != entry.scope:
             marks.append(f"in {node.scope}")
         is_number = node.role == CONSTANT and node.outputs[0].dtype is None
-        self.rows.append(Row(
-            words, "" if is_number else node.op, shapes(node, self.usual),
-            "" if place == entry.place else place, ", ".join(marks),
-        ))
+        self.rows.append(
+            Row(
+                words,
+                "" if is_number else node.op,
+                shapes(node, self.usual),
+                "" if place == entry.place else place,
+                ", ".join(marks),
+            )
+        )
 
 
 def more(cut: Any) -> str:

@@ -1,4 +1,5 @@
 """The first article's program: the gradient of y, which is no leaf, by a hook."""
+# fmt: off
 
 import sapwood as torch
 from sapwood.autograd import Variable

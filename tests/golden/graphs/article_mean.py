@@ -1,4 +1,5 @@
 """The second article's vector: mean((2x + 3)^2)."""
+# fmt: off
 
 import sapwood as torch
 

@@ -18,8 +18,8 @@ class Cube(torch.autograd.Function):
         return 3 * ctx.scale * x * x * g, None
 
 
-x = torch.tensor([1., 2.], requires_grad=True)
-weights = torch.tensor([1., 0.], dtype=torch.float64)
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+weights = torch.tensor([1.0, 0.0], dtype=torch.float64)
 loss = (Cube.apply(x, 2) * weights).sum()
 print(torch.graph(loss))
 print()

@@ -1,4 +1,5 @@
 """The second article's formula."""
+# fmt: off
 
 import sapwood as torch
 

@@ -2,7 +2,7 @@
 
 import sapwood as torch
 
-x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 base = x * 2
 row = base[0]
 column = base[:, 1]
