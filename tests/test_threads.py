@@ -1,4 +1,4 @@
-"""Threads and signals: modes, graphs and gradients belong to whom they should; Ctrl-C halves nothing."""
+"""Threads and signals: modes, graphs and gradients do not mix, and Ctrl-C leaves nothing half done."""
 
 from __future__ import annotations
 
@@ -177,7 +177,8 @@ def test_hooks_on_several_tensors_do_not_mix_passes(switching: None) -> None:
     a, b = leaf(1.0), leaf(1.0)
     seen: list = []
     m.autograd.graph.register_multi_grad_hook(
-        (a, b), lambda gs: seen.append(tuple(None if g is None else g.item() for g in gs)))
+        (a, b), lambda gs: seen.append(tuple(None if g is None else g.item() for g in gs))
+    )
     anys: list = []
     m.autograd.graph.register_multi_grad_hook((a, b), lambda g: anys.append(g.item()), mode="any")
 

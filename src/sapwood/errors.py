@@ -100,3 +100,14 @@ def bad_broadcast(op: str, shapes: list, at: str) -> ShapeError:
                     f"non-singleton dimension {i}. [{op}] got shapes {text} at {at}"
                 )
     return ShapeError(f"[{op}] shapes {text} do not fit together at {at}")
+
+
+def non_leaf_grad(name: str, made: str) -> str:
+    """PyTorch's warning for `.grad` of a non-leaf, with the op and the line that made it."""
+    return (
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. "
+        "If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor "
+        f"instead. This one was made by {name} at {made}."
+    )

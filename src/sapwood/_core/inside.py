@@ -36,8 +36,8 @@ def hides(t: Any, inside: Inside) -> bool:
     """Whether a tensor was computed, in this run, from something that requires grad."""
     if made_inside(t.cuts, inside) or any(version is t.version for version in inside.written):
         return True
-    back = inside.left is not None and t.cuts is None and t.node is None
-    return back  # from NumPy, perhaps
+    # it may have come back from NumPy
+    return inside.left is not None and t.cuts is None and t.node is None
 
 
 def apart(cuts: tuple | None) -> tuple | None:

@@ -30,7 +30,7 @@ NO_GRAD, MULTI, CUSTOM = "no_grad", "multi", "custom"  # views that refuse write
 class Memory:
     """The content that a base and its views share."""
 
-    __slots__ = ("array", "base", "gen", "keepers", "node", "port", "untouched")
+    __slots__ = ("__weakref__", "array", "base", "gen", "keepers", "node", "port", "untouched")
 
     def __init__(self, base: Any) -> None:
         self.array = base.array
@@ -38,7 +38,7 @@ class Memory:
         self.node: Node | None = base.node
         self.port: int = base.port
         self.gen = 0
-        self.untouched = False  # the base became a leaf and was not written since
+        self.untouched = -1  # the gen of views that were made before the base became a leaf
         self.keepers: list[weakref.ref] = []  # tensors that retain their gradient
 
 
@@ -54,7 +54,9 @@ def memory_of(t: Any) -> Memory:
     if t.memory is None:
         t.memory = Memory(t)
         t.path, t.gen = (), 0
-        version_of(t)
+        version = version_of(t)
+        alive = tuple(ref for ref in version.memories if ref() is not None)
+        version.memories = (*alive, weakref.ref(t.memory))
         if isinstance(t.node, Node) and not isinstance(t.node, Leaf) and t.retains_grad:
             t.memory.keepers.append(weakref.ref(t))
     return t.memory
@@ -91,8 +93,11 @@ def heal(t: Any, *, strict: bool = False) -> None:
     if memory is None or t.gen == memory.gen:
         return
     node, port = memory.node, memory.port
+    if node is None and t.path:  # the base has no history (any more): a view keeps its own
+        t.gen = memory.gen
+        return
     if node is not None and t.path:
-        if memory.untouched:  # the base became a leaf after the view was made: two leaves
+        if t.gen == memory.untouched:  # made before the base became a leaf, not written since
             if t.node is None:
                 t.node = t.void_leaf()
             t.gen = memory.gen
@@ -234,11 +239,11 @@ def bump(t: Any) -> None:
         return
     version = version_of(t)
     version.n += 1
-    memory = t.memory
-    if memory is not None:
-        memory.untouched = False
-        if memory.node is not None:  # views renew their nodes when they are next looked at
+    for ref in version.memories:  # views renew their nodes when they are next looked at
+        memory = ref()
+        if memory is not None:
             memory.gen += 1
+            memory.untouched = -1
     site = MODE.get().site
     version.code, version.lasti = site or where.user_site()
 

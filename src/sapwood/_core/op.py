@@ -29,10 +29,11 @@ KINDS_OF_OP = (MAP, FOLD, MOVE, PICK, DOT, MAKE, CALL)
 class Version:
     """How often the memory of a tensor was written; shared by views and by saved values."""
 
-    __slots__ = ("code", "lasti", "n")
+    __slots__ = ("code", "lasti", "memories", "n")
 
     def __init__(self) -> None:
         self.n = 0
+        self.memories: tuple = ()  # weak references to the memories whose views a write concerns
         self.code = None  # where the last write happened
         self.lasti = 0
 

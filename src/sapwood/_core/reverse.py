@@ -15,6 +15,7 @@ pass succeeded.
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,16 @@ class Pass(Firing):
         self.targets = targets  # (node, port) -> True: capture these
         self.live: dict[Node, Any] = {}  # gradients that arrived and are not used yet
         self.owned: set[Node] = set()
-        self.notes: dict[Any, Any] = {}  # what hooks on several tensors know of this pass
         self.late: list[Leaf] = []  # leaves that nothing watches: delivered at the end
         self.pending: list[tuple[Tensor, Any, bool]] = []  # gradients to be written into leaves
         self.site: tuple = site or MODE.get().site or (None, 0)
-        self.captured: dict[tuple[Node, int], Any] = {}
-        self.done: list[Node] = []  # nodes to be released when the pass has succeeded
-        self.callbacks: list[Any] = []
-        self.undo: list[tuple] = []  # the leaves' gradients as they were before this pass
 
+    # What only a pass with targets or hooks needs is made in `run`: the frequent case is short.
+    captured: dict[tuple[Node, int], Any] = MappingProxyType({})  # type: ignore[assignment]
+    notes: dict[Any, Any] = MappingProxyType({})  # type: ignore[assignment] # of multi-grad hooks
+    done: Any = ()  # nodes to be released when the pass has succeeded
+    callbacks: Any = ()
+    undo: Any = ()  # the leaves' gradients as they were before this pass
     waiting: dict[Node, int] | None = None  # edges that have not delivered yet, where counted
     needed: set[Node] | None = None  # with targets: the nodes on a path to one
     hooked = False  # user code runs inside and may raise: keep saved values until the end
@@ -103,6 +105,8 @@ class Pass(Firing):
         if not (self.targets or Hooks.used):  # no user code inside
             self.sweep(roots)
             return
+        self.captured, self.notes = {}, {}
+        self.done, self.callbacks, self.undo = [], [], []
         self.discover([node for node, _, _ in roots])
         outer = CURRENT.get()
         try:
@@ -118,10 +122,14 @@ class Pass(Firing):
         try:
             silence(IGNORE)
             for node, port, g in roots:
+                fresh = self.waiting is None and node not in self.live
                 self.deliver(node, port, g, owned=False)
-            for node in tuple(self.live):
-                if self.waiting is None or not self.waiting[node]:
+                if fresh:
                     self.ready(node, heap)
+            if self.waiting is not None:
+                for node in tuple(self.live):
+                    if not self.waiting[node]:
+                        self.ready(node, heap)
             self.loop(heap)
             for leaf in self.late:
                 self.leaf(leaf)
@@ -183,52 +191,41 @@ class Pass(Firing):
             i = -1
             for inp in node.inputs:
                 i += 1
-                if inp is None:
-                    continue
-                gi = None if results is None else results[i]
+                gi = None if results is None or inp is None else results[i]
                 if gi is not None and (needed is None or inp in needed):
-                    many = inp.plan.many
-                    if many:
-                        port = node.ports[i]
-                        shape, dtype = inp.shape[port], inp.dtype[port]
-                    else:
-                        port, shape, dtype = 0, inp.shape, inp.dtype
                     raw = gi
-                    if graph:
-                        gi = fit(gi, shape, dtype)
+                    if graph or inp.plan.many:
+                        self.join(inp, node.ports[i], gi, heap)
                     else:
                         if type(gi) is not ndarray:  # NumPy gives scalars for 0-d
                             raw = gi = asarray(gi)
-                        if gi.dtype is not dtype or gi.shape != shape:
-                            gi = fit(gi, shape, dtype)
-                    if inp in live and not many and not graph:
+                        if gi.dtype is not inp.dtype or gi.shape != inp.shape:
+                            gi = fit(gi, inp.shape, inp.dtype)
                         if inp in owned:
                             np.add(live[inp], gi, live[inp])
-                        else:
+                        elif inp in live:
                             live[inp] = asarray(live[inp] + gi)
                             owned.add(inp)
-                    elif many or inp in live:
-                        if waiting is None and inp not in live:
-                            heappush(heap, (-inp.seq, id(inp), inp))
-                        self.deliver(inp, port, gi, owned=False)
-                    else:
-                        live[inp] = gi
-                        if type(inp) is Leaf:
+                        else:
+                            live[inp] = gi
+                            is_leaf = type(inp) is Leaf
                             if waiting is None:
-                                late.append(inp)
-                            if not graph and gi.base is None and (
+                                late.append(inp) if is_leaf else heappush(
+                                    heap, (-inp.seq, id(inp), inp))
+                            if (is_leaf or inp.hooks is not None) and gi.base is None and (
                                     gi is not raw or (gi is not g and not plan.alias)):
                                 owned.add(inp)
-                        elif waiting is None:
-                            heappush(heap, (-inp.seq, id(inp), inp))
-                        elif inp.hooks is not None and not graph and gi.base is None and (
-                                gi is not raw or (gi is not g and not plan.alias)):
-                            owned.add(inp)
-                if waiting is not None:
-                    left = waiting[inp] - 1
-                    waiting[inp] = left
-                    if not left:
+                if waiting is not None and inp is not None:
+                    waiting[inp] -= 1
+                    if not waiting[inp]:
                         self.ready(inp, heap)
+
+    def join(self, inp: Node, port: int, gi: Any, heap: list) -> None:
+        """Deliver to an input the general way: tensors, and nodes with several outputs."""
+        meta = inp.output_meta(port)
+        if self.waiting is None and inp not in self.live:
+            self.ready(inp, heap)
+        self.deliver(inp, port, self.way.fit(gi, meta.shape, meta.dtype), owned=False)
 
     def careful(
         self, node: Node, g: Any, back: Any, heap: list | None

@@ -16,7 +16,7 @@ from sapwood._core.op import FIXED, Version
 
 def fingerprint(a: np.ndarray) -> int:
     """A checksum of the elements, whatever their layout."""
-    return zlib.crc32(np.ascontiguousarray(a).view(np.uint8).reshape(-1) if a.size else b"")
+    return zlib.crc32(np.ascontiguousarray(a).view(np.uint8).data if a.size else b"")
 
 
 class Sealed(Version):

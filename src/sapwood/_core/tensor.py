@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from sapwood import errors
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.inside import Inside, left
 from sapwood._core.memory import heal, version_of
 from sapwood._core.mode import MODE
 from sapwood._core.node import HookDict, Leaf, Node, RemovableHandle, add_hook, make_leaf
-from sapwood._core.seal import Sealed
 
 new = object.__new__
 CUTS = 4  # a tensor remembers at most this many reasons for having no graph
@@ -141,7 +141,9 @@ class Tensor:
         memory = self.memory
         if memory is not None and not self.path:
             memory.node, memory.port = self.node, 0
-            memory.gen, memory.untouched = memory.gen + 1, requires_grad
+            if requires_grad:
+                memory.untouched = memory.gen
+                memory.gen += 1
             self.gen = memory.gen
         return self
 
@@ -168,7 +170,8 @@ class Tensor:
             heal(self)
         if self._grad is None and self.node is not None and not isinstance(self.node, Leaf) \
                 and not self.retains_grad:
-            warn_non_leaf(self)
+            warnings.warn(errors.non_leaf_grad(self.node.name(), self.node.at()), UserWarning,
+                          stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -438,45 +441,3 @@ def merge_cuts(a: tuple | None, b: tuple | None) -> tuple | None:
     if len(both) > CUTS:  # those of custom forwards must not get lost: they guard a derivative
         both = tuple(sorted(both, key=lambda cut: type(cut[0]) is not Inside)[:CUTS])
     return both
-
-
-def warn_non_leaf(t: Tensor) -> None:
-    """PyTorch's warning for `.grad` of a non-leaf, with the op and the line that made it."""
-    node = t.node
-    assert node is not None
-    warnings.warn(
-        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
-        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. "
-        "If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor "
-        f"instead. This one was made by {node.name()} at {node.at()}.",
-        UserWarning, stacklevel=3,
-    )
-
-
-def unpack(self: Node, name: str) -> Any:
-    """A saved value as a tensor with its history: for double backward and `_saved_*`."""
-    i = self.plan.saves.index(name)
-    value, version, n = self.saved[3 * i : 3 * i + 3]
-    if not isinstance(value, np.ndarray):
-        return value
-    if version.n != n:
-        self.raise_stale()
-    node: Node | None
-    port = 0
-    if name in self.op.args:
-        k = self.op.args.index(name)
-        node, port = self.inputs[k], self.ports[k]
-    else:
-        node = self if value.dtype.kind in "fcV" else None
-        port = self.op.outputs.index(name)
-    if isinstance(node, Leaf):
-        tensor = node.ref()
-        if tensor is not None and tensor.array is value:
-            return tensor
-    t = with_node(value, node, port)
-    t.version = version.cell if type(version) is Sealed else version
-    return t
-
-
-Node.unpack = unpack  # type: ignore[method-assign]

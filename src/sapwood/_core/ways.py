@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sapwood._core.node import Node
-from sapwood._core.tensor import Tensor, plain
+from sapwood._core.node import Leaf, Node
+from sapwood._core.seal import Sealed
+from sapwood._core.tensor import Tensor, plain, with_node
 
 
 class Raw:
@@ -132,3 +133,31 @@ class Traced:
     def array(g: Any) -> np.ndarray:
         """The array of a gradient."""
         return g.array
+
+
+def unpack(self: Node, name: str) -> Any:
+    """A saved value as a tensor with its history: for double backward and `_saved_*`."""
+    i = self.plan.saves.index(name)
+    value, version, n = self.saved[3 * i : 3 * i + 3]
+    if not isinstance(value, np.ndarray):
+        return value
+    if version.n != n:
+        self.raise_stale()
+    node: Node | None
+    port = 0
+    if name in self.op.args:
+        k = self.op.args.index(name)
+        node, port = self.inputs[k], self.ports[k]
+    else:
+        node = self if value.dtype.kind in "fcV" else None
+        port = self.op.outputs.index(name)
+    if isinstance(node, Leaf):
+        tensor = node.ref()
+        if tensor is not None and tensor.array is value:
+            return tensor
+    t = with_node(value, node, port)
+    t.version = version.cell if type(version) is Sealed else version
+    return t
+
+
+Node.unpack = unpack  # type: ignore[method-assign]

@@ -1,18 +1,27 @@
-"""Dimension arguments: negative ones counted from the end, PyTorch's errors for wrong ones."""
+"""Dimension and size arguments: negative ones counted from the end, PyTorch's errors for wrong ones."""
 
 from __future__ import annotations
 
 import operator
 from typing import Any
 
+INT = frozenset({int})
+
+
+def whole(value: Any, what: str) -> int:
+    """An integer argument: ints, NumPy's integers, integer tensors with one element; no floats."""
+    if type(value) is int:
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"argument '{what}' must be int, not {type(value).__name__}") from None
+
 
 def axis(dim: Any, ndim: int) -> int:
     """One dimension as a number in [0, ndim); a 0-d tensor counts as having one."""
-    n = max(ndim, 1)
-    try:
-        d = operator.index(dim)
-    except TypeError:
-        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}") from None
+    d = whole(dim, "dim")
+    n = ndim or 1
     if not -n <= d < n:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
@@ -26,13 +35,17 @@ def axes(dims: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     if not isinstance(dims, (tuple, list)):
         dims = (dims,)
+    found = different(dims, ndim)
+    return tuple(d for d in found if d < ndim) if found else tuple(range(ndim))
+
+
+def different(dims: Any, ndim: int) -> tuple[int, ...]:
+    """Several dimensions, none of them twice."""
     found = tuple(axis(d, ndim) for d in dims)
-    if not found:
-        return tuple(range(ndim))
     if len(set(found)) != len(found):
         double = next(d for d in found if found.count(d) > 1)
         raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
-    return tuple(d for d in found if d < ndim)
+    return found
 
 
 def flat(items: tuple) -> tuple:
@@ -42,39 +55,62 @@ def flat(items: tuple) -> tuple:
     return tuple(items)
 
 
-def sizes(items: tuple, name: str) -> tuple[int, ...]:
+def named(items: tuple, keywords: dict | None, name: str, what: str) -> tuple:
+    """The items of `f(2, 3)`, `f((2, 3))` or `f(what=(2, 3))`."""
+    if keywords:
+        items = (*items, *(keywords.pop(k) for k in (what,) if k in keywords))
+        if keywords or len(items) != 1:
+            raise TypeError(f"{name}() got an unexpected keyword argument "
+                            f"'{next(iter(keywords), what)}'")
+    if not items:
+        raise TypeError(f"{name}() missing 1 required positional arguments: \"{what}\"")
+    if len(items) == 1:
+        first = items[0]
+        if isinstance(first, (tuple, list)):
+            return tuple(first)
+        if not hasattr(first, "__index__"):
+            raise TypeError(f"{name}(): argument '{what}' (position 1) must be tuple of ints, not "
+                            f"{type(first).__name__}")
+    return items
+
+
+def sizes(items: tuple, name: str, what: str = "size") -> tuple[int, ...]:
     """Sizes as integers."""
+    items = flat(items)
+    if INT.issuperset(map(type, items)):
+        return items
     out = []
-    for n in flat(items):
-        n = n.item() if hasattr(n, "item") else n
-        if isinstance(n, bool) or not hasattr(n, "__index__"):
+    for i, n in enumerate(items):
+        try:
+            out.append(operator.index(n))
+        except TypeError:
             raise TypeError(
-                f"{name}(): argument 'size' must be tuple of ints, but found element of type "
-                f"{type(n).__name__}"
-            )
-        out.append(operator.index(n))
+                f"{name}(): argument '{what}' failed to unpack the object at pos {i + 1} with error "
+                f"\"type must be tuple of ints,but got {type(n).__name__}\""
+            ) from None
     return tuple(out)
 
 
 def infer(shape: tuple[int, ...], total: int) -> tuple[int, ...]:
     """A shape whose -1 is replaced by what fits `total` elements."""
-    bad = RuntimeError(f"shape '{list(shape)}' is invalid for input of size {total}")
-    if shape.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
-    if any(n < -1 for n in shape):
-        raise RuntimeError(f"invalid shape dimension {min(shape)}")
-    known = 1
-    for n in shape:
-        known *= 1 if n == -1 else n
-    if -1 in shape:
-        if known == 0:
+    known, free = 1, -1
+    for i, n in enumerate(shape):
+        if n >= 0:
+            known *= n
+        elif n < -1:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
-                "unspecified dimension size -1 can be any value and is ambiguous"
-            ) if total == 0 else bad
-        if total % known:
-            raise bad
-        return tuple(total // known if n == -1 else n for n in shape)
-    if known != total:
-        raise bad
-    return shape
+                f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
+        elif free >= 0:
+            raise RuntimeError("only one dimension can be inferred")
+        else:
+            free = i
+    if free < 0 and known == total:
+        return shape
+    if free < 0 or (total % known if known else total):
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {total}")
+    if not known:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
+        )
+    return (*shape[:free], total // known, *shape[free + 1 :])

@@ -152,6 +152,8 @@ def join_run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def same_floats(x: Any, y: Any) -> tuple:
     """Both parts must be floating and of one dtype."""
+    if not (hasattr(x, "dtype") and hasattr(y, "dtype")):
+        raise TypeError("complex(): arguments 'real' and 'imag' must be Tensor, not numbers")
     if x.dtype != y.dtype or x.dtype.kind != "f" or x.itemsize < 4:
         raise RuntimeError(
             "Expected both inputs to be Float or Double tensors of the same dtype but got "

@@ -220,7 +220,7 @@ alias(div, "divide", "true_divide")
 def pow_run(x: Any, y: Any) -> np.ndarray:
     """x to the power of y; the usual exponents without a general power."""
     if type(y) is not np.ndarray and x.dtype.kind in "fc":
-        if y == 2:
+        if y == 2 and type(x) not in KINDS:  # first order: the same bits, without a power
             return np.square(x)
         if y == 1:
             return x.copy()
@@ -258,6 +258,8 @@ def log_of(x: Any) -> Any:
 def pow_x(g: Any, x: Any, y: Any) -> Any:
     """Exponent times x^(exponent - 1); zero for exponent 0, also at x = 0."""
     if type(y) in NUMBERS:
+        if y == 2 and type(x) not in KINDS:  # first order: the same bits, without a power
+            return g * cj(x + x)
         return nothing(g) if y == 0 else g * cj(pow_(x, y - 1) * y)
     return where(eq(y, 0), 0, g * cj(pow_(x, y - 1) * y))
 

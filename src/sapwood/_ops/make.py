@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sapwood._core import dtype as dt
+from sapwood._core import where
 from sapwood._core.border import FUNCTIONS, METHODS
 from sapwood._core.device import (
     channels_last,
@@ -38,6 +39,11 @@ def made(array: Array, *, requires_grad: bool = False) -> Tensor:
     t: Any = plain(array)
     if MODE.get().inference:
         t.inference, t.version = True, INFERENCE
+    if requires_grad and array.dtype.kind not in "fcV":
+        raise RuntimeError(
+            "Only Tensors of floating point and complex dtype can require gradients; this one "
+            f"would be {t.dtype.name}. Give floating values or dtype=, at {where.here()}"
+        )
     return t.requires_grad_() if requires_grad else t
 
 

@@ -1,356 +1,351 @@
-"""PICK along a dimension: gather, scatter, and the index_* family.
+"""PICK that writes element by element: scatter and what reduces on the way.
 
-Public functions have PyTorch's order (input, dim, index, source); the records behind them have
-operands first.
+Each record has `into`, the write itself: out of place it works on a copy, in place on the tensor.
+The records have operands first; the public functions keep PyTorch's order (input, dim, index, src).
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sapwood._core.border import METHODS, border, function
-from sapwood._core.door import primitive
-from sapwood._core.op import PICK
-from sapwood._core.tensor import KINDS, Tensor, plain
+from sapwood._core.tensor import KINDS, Tensor
+from sapwood._ops.adding import add_along, along
 from sapwood._ops.axes import axis
-from sapwood._ops.index import add_at, along, check_along, gather_run, ordered
+from sapwood._ops.checks import no_derivative
+from sapwood._ops.compare import where
+from sapwood._ops.index import on_copy
+from sapwood._ops.movement import constant_pad
+from sapwood._ops.parts import basic
+from sapwood._ops.picking import gather_of, integers, picking, within
+from sapwood._ops.select import convert
+from sapwood._ops.views import tensor
 
-gather_of = primitive(
-    "_gather", "x index; dim", kind=PICK, run=gather_run, dtype="keep", title="GatherBackward0",
-    grad=dict(x=lambda g, index, dim, x_shape, x_dtype:
-              scatter_add_of(np.zeros(x_shape, x_dtype), index, g, dim)),
-    doc="Elements along `dim` by index.")
-
-
-def crop(src: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """The part of src that an index of its own, smaller shape refers to."""
-    if any(n > m for n, m in zip(index.shape, src.shape, strict=True)):
-        raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)}")
-    return src[tuple(slice(n) for n in index.shape)]
+Array = np.ndarray
 
 
-def scatter_run(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
-    """x with src written along dim."""
-    check_along(x, index, dim, "scatter")
-    out = np.array(x)
-    part = crop(src, index) if getattr(src, "ndim", 0) or not index.ndim else src
-    if x.ndim == 0:
-        return np.asarray(part).astype(x.dtype).reshape(())
-    out[along(x, index, dim)] = part
-    return out
+def writing(name: str, spec: str, into: Callable, **fields: Any) -> Any:
+    """The record of a write at picked places, and its in-place method `_name_`."""
+    return picking(name, spec, run=on_copy(into), into=into, in_place=f"{name}_", **fields)
 
 
-def scatter_add_run(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
-    """x with src added along dim; repeated positions accumulate."""
-    check_along(x, index, dim, "scatter_add")
-    out = np.array(x)
-    if x.ndim == 0:
-        return np.asarray(out + crop(src, index))
-    np.add.at(out, along(x, index, dim), crop(src, index))
-    return out
+def offered(arrange: Callable) -> Callable:
+    """The public function, method and in-place method of the records that `arrange` chooses.
+
+    arrange(input, ...) takes PyTorch's arguments and returns the record and its own arguments.
+    """
+
+    @functools.wraps(arrange)
+    def fn(*args: Any, **kwargs: Any) -> Tensor:
+        record, *rest = arrange(*args, **kwargs)
+        return record(*rest)
+
+    def in_place(*args: Any, **kwargs: Any) -> Tensor:
+        record, x, *rest = arrange(*args, **kwargs)
+        return getattr(x, record.op.in_place)(*rest)
+
+    name = f"{arrange.__name__}_"
+    in_place.__name__ = in_place.__qualname__ = name
+    in_place.__doc__ = f"`{arrange.__name__}` written into the tensor itself; returns self."
+    in_place.__signature__ = inspect.signature(arrange)  # type: ignore[attr-defined]
+    METHODS[name] = border(in_place)
+    return function(fn)
 
 
-def zeros_where(g: Any, index: Any, dim: int) -> Any:
-    """g with zeros at the scattered positions."""
-    return scatter_of(g, index, 0.0, dim)
+# ---- scatter ---------------------------------------------------------------------------------
 
 
-def unscatter(g: Any, index: Any, dim: int, shape: tuple) -> Any:
-    """The gradient of src: what was gathered, zeros in the part that was not used."""
-    part = gather_of(g, index, dim)
+def scatter_args(x: Array, index: Array, y: Any, dim: Any) -> tuple:
+    """An index that fits the tensor and the source, which is of the tensor's dtype."""
+    d = axis(dim, x.ndim)
+    integers(index, "scatter(): Expected dtype int32/int64 for index")
+    if not isinstance(y, np.ndarray):
+        raise TypeError(f"scatter(): argument 'src' (position 4) must be Tensor, not "
+                        f"{type(y).__name__}")
+    if y.dtype != x.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if not index.size:
+        return (d,)
+    for name, other in (("self", x), ("src", y)):
+        if max(index.ndim, 1) != max(other.ndim, 1):
+            raise RuntimeError(
+                f"Index tensor must have the same number of dimensions as {name} tensor")
+    for k, n in enumerate(index.shape):
+        if (k != d and n > x.shape[k]) or n > (y.shape[k] if y.ndim else 1):
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart "
+                f"from dimension {d} and to be no larger size than src {list(y.shape)}")
+    within(index, x.shape[d] if x.ndim else 1, d)
+    return (d,)
+
+
+def value_args(x: Array, index: Array, dim: Any, value: Any) -> tuple:
+    """As for a source of the index's shape."""
+    return *scatter_args(x, index, np.empty(index.shape, x.dtype), dim), convert(value, x.dtype)
+
+
+def places(x: Array, dim: int, index: Array) -> tuple[Array, tuple]:
+    """The array and the key that index refers to; 0-d ones as having one dimension."""
+    if not x.ndim or not index.ndim:
+        return x.reshape(-1), (index.reshape(-1),)
+    return x, along(x.shape, dim, index)
+
+
+def part_of(y: Array, index: Array) -> Array:
+    """The part of a source that an index of smaller shape is about."""
+    if y.shape == index.shape:
+        return y.reshape(-1) if not y.ndim else y
+    return y.reshape(index.shape or 1) if not y.ndim or not index.ndim else \
+        y[tuple(slice(n) for n in index.shape)]
+
+
+def scatter_into(x: Array, index: Array, y: Array, dim: int) -> None:
+    """Write y along dim."""
+    if index.size:
+        target, key = places(x, dim, index)
+        target[key] = part_of(y, index)
+
+
+def value_into(x: Array, index: Array, dim: int, value: Any) -> None:
+    """Write a number along dim."""
+    if index.size:
+        target, key = places(x, dim, index)
+        target[key] = value
+
+
+def erase_scattered(g: Array, index: Array, dim: int) -> Array:
+    """g with zeros at the scattered places."""
+    value_into(g, index, dim, 0)
+    return g
+
+
+def sum_into(x: Array, index: Array, y: Array, dim: int) -> None:
+    """Add y along dim."""
+    if index.size:
+        add_along(x, dim, index, part_of(y, index).reshape(index.shape))
+
+
+def of_source(g: Any, index: Any, dim: int, shape: tuple) -> Any:
+    """The gradient of a source: what was scattered, zeros in the part that was not used."""
+    found = gather_of(g, index, dim)
     have = (index.array if type(index) in KINDS else index).shape
-    if have == tuple(shape):
-        return part
-    from sapwood._ops.movement import constant_pad
-
-    pads = [v for n, m in zip(reversed(have), reversed(shape), strict=True) for v in (0, m - n)]
-    return constant_pad(part, tuple(pads), 0.0)
-
-
-scatter_of = primitive(
-    "_scatter", "x index y; dim", kind=PICK, run=scatter_run, dtype="keep",
-    title="ScatterBackward0", in_place="_scatter_",
-    grad=dict(x=lambda g, index, dim: zeros_where(g, index, dim),
-              y=lambda g, index, dim, y_shape: unscatter(g, index, dim, y_shape)),
-    doc="x with values written along `dim` at index.")
-scatter_add_of = primitive(
-    "_scatter_add", "x index y; dim", kind=PICK, run=scatter_add_run, dtype="keep",
-    title="ScatterAddBackward0", in_place="_scatter_add_",
-    grad=dict(x=lambda g: g, y=lambda g, index, dim, y_shape: unscatter(g, index, dim, y_shape)),
-    alias=True, doc="x with values added along `dim` at index.")
-
-gather = ordered("gather", gather_of)
+    if have == shape:
+        return found
+    if math.prod(have) == math.prod(shape) == 1:
+        return found.reshape(shape)
+    if not math.prod(have):
+        have = (0,) * len(shape)
+        found = found.reshape(have)
+    pads = [k for n, m in zip(reversed(have), reversed(shape), strict=True) for k in (0, m - n)]
+    return constant_pad(found, tuple(pads), 0)
 
 
-def source(name: str, input: Tensor, src: Any) -> Any:
-    """A source of the input's dtype; numbers as 0-d constants."""
-    if isinstance(src, Tensor):
-        if src.array.dtype != input.array.dtype:
-            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-        return src
-    return plain(np.asarray(src, input.array.dtype))
+scatter_of = writing(
+    "_scatter", "x index y; dim", scatter_into, bind=scatter_args, title="ScatterBackward0",
+    grad=dict(x=lambda g, index, dim: scatter_value(g, index, dim, 0),
+              y=lambda g, index, dim, y_shape: of_source(g, index, dim, y_shape)),
+    erase=erase_scattered, doc="x with a source written along a dimension by position.")
+scatter_value = writing(
+    "_scatter_value", "x index; dim value", value_into, bind=value_args, title="ScatterBackward1",
+    grad=dict(x=lambda g, index, dim: scatter_value(g, index, dim, 0)), erase=erase_scattered,
+    doc="x with a number written along a dimension by position.")
+scatter_sum = writing(
+    "_scatter_add", "x index y; dim", sum_into, bind=scatter_args, title="ScatterAddBackward0",
+    grad=dict(x=lambda g: g, y=lambda g, index, dim, y_shape: of_source(g, index, dim, y_shape)),
+    doc="x with a source added along a dimension by position.")
 
 
-REDUCE = {"add": "sum", "multiply": "prod"}
+def old_into(x: Array, index: Array, y: Any, dim: int, reduce: str) -> None:
+    """Add or multiply along dim."""
+    target, key = places(x, dim, index)
+    part = part_of(y, index) if isinstance(y, np.ndarray) and y.ndim else y
+    (np.add if reduce == "add" else np.multiply).at(target, key, part)
 
 
-def one_scatter(input: Tensor, dim: int, index: Tensor, src: Any, value: Any, reduce: Any) -> Any:
-    """The arguments of scatter in all its forms."""
-    d = axis(dim, input.array.ndim)
-    given = value if src is None else src
-    if given is None:
-        raise TypeError("scatter() needs src= or value=")
-    return d, source("scatter", input, given)
+def old_args(x: Array, index: Array, y: Any, dim: Any, reduce: Any) -> tuple:
+    """reduce= of scatter."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    source = y if isinstance(y, np.ndarray) else np.empty(index.shape, x.dtype)
+    return *scatter_args(x, index, source, dim), reduce
 
 
-@function
+scatter_old = writing(
+    "_scatter_old", "x index y; dim reduce", old_into, bind=old_args,
+    title="torch::autograd::NotImplemented",
+    grad=dict(x=no_derivative("scatter"), y=no_derivative("scatter")),
+    doc="scatter with reduce=: without derivative, as in PyTorch; use scatter_reduce.")
+
+
+@offered
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
     reduce: str | None = None,
-) -> Tensor:
-    """input with src (or a number) written along `dim` at index."""
-    d, given = one_scatter(input, dim, index, src, value, reduce)
+) -> tuple:
+    """input with src (or a number) written along a dimension at the positions in index."""
+    given = value if src is None else src
+    if given is None:
+        raise TypeError("scatter() needs src or value")
+    tensor(index, "scatter", "argument 'index' (position 3)")
     if reduce is not None:
-        if not given.array.ndim and index.array.ndim:
-            given = given.expand(index.array.shape)
-        return scatter_reduce(input, d, index, given, REDUCE[reduce])
-    return scatter_of(input, index, given, d)
+        return scatter_old, input, index, given, dim, reduce
+    if type(given) in KINDS:
+        return scatter_of, input, index, given, dim
+    return scatter_value, input, index, dim, given
 
 
-def scatter_(
-    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
-    reduce: str | None = None,
-) -> Tensor:
-    """Write src (or a number) along `dim` at index, in place."""
-    d, given = one_scatter(self, dim, index, src, value, reduce)
-    if reduce is not None:
-        return self.copy_(scatter(self, dim, index, src, value=value, reduce=reduce))  # type: ignore[attr-defined]
-    return self._scatter_(index, given, d)  # type: ignore[attr-defined]
+@offered
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple:
+    """input with src added along a dimension at the positions in index."""
+    return scatter_sum, input, tensor(index, "scatter_add"), tensor(src, "scatter_add"), dim
 
 
-@function
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """input with src added along `dim` at index."""
-    return scatter_add_of(input, index, source("scatter_add", input, src),
-                          axis(dim, input.array.ndim))
+# ---- scatter_reduce --------------------------------------------------------------------------
+
+REDUCE: dict[str, tuple[np.ufunc, Any]] = {  # with what a place begins that is not included
+    "sum": (np.add, 0), "mean": (np.add, 0), "prod": (np.multiply, 1),
+    "amax": (np.maximum, -np.inf), "amin": (np.minimum, np.inf),
+}
 
 
-def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Add src along `dim` at index, in place."""
-    return self._scatter_add_(index, source("scatter_add", self, src),  # type: ignore[attr-defined]
-                              axis(dim, self.array.ndim))
+def begin(dtype: np.dtype, value: Any) -> Any:
+    """An infinity as the dtype has it."""
+    if dtype.kind in "iu" and np.isinf(value):
+        info = np.iinfo(dtype)
+        return info.max if value > 0 else info.min
+    return value
 
 
-def reduce_run(
-    x: np.ndarray, index: np.ndarray, y: np.ndarray, dim: int, reduce: str, include_self: bool
-) -> np.ndarray:
-    """sum, prod, amax, amin or mean over the values that fall on one place."""
-    check_along(x, index, dim, "scatter_reduce")
-    out = np.array(x)
-    key = along(x, index, dim) if x.ndim else ()
-    y = crop(y, index)
-    start = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
-    ufunc = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
-             "amin": np.minimum}[reduce]
+def counts(index: Array, dim: int, shape: tuple, include_self: bool, dtype: Any) -> Array:  # noqa: FBT001
+    """How many values come together at each place; 1 where none does."""
+    n = np.ones(shape, dtype) if include_self else np.zeros(shape, dtype)
+    add_along(n, dim, index, np.ones(index.shape, dtype))
+    return np.maximum(n, 1)
+
+
+def reduce_into(
+    x: Array, index: Array, y: Array, dim: int, reduce: str, include_self: bool  # noqa: FBT001
+) -> None:
+    """Bring the values of y together with those of x."""
+    if not index.size:
+        return
+    ufunc, start = REDUCE[reduce]
+    target, key = places(x, dim, index)
     if not include_self:
-        if np.isinf(start) and out.dtype.kind in "iu":
-            info = np.iinfo(out.dtype)
-            start = info.min if start < 0 else info.max
-        out[key] = start
-    ufunc.at(out, key, y)
+        target[key] = begin(x.dtype, start)
+    ufunc.at(target, key, part_of(y, index))
     if reduce == "mean":
-        count = np.ones(x.shape, np.int64) if include_self else np.zeros(x.shape, np.int64)
-        np.add.at(count, key, 1)
-        count = np.maximum(count, 1)
-        out = (out / count if out.dtype.kind in "fc" else out // count).astype(out.dtype)
-    return out
+        n = counts(index, dim, x.shape, include_self, np.int64)
+        x[...] = x / n if x.dtype.kind in "fc" else x // n
 
 
-reduce_of = primitive(
-    "_scatter_reduce", "x index y; dim reduce include_self", kind=PICK, run=reduce_run,
-    dtype="keep", grad={}, title="ScatterReduceBackward0",
-    doc="Values that fall on one place reduced.")
+def reduce_args(
+    x: Array, index: Array, y: Array, dim: Any, reduce: Any, include_self: Any
+) -> tuple:
+    """As scatter, and a known reduction."""
+    if reduce not in REDUCE:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    return *scatter_args(x, index, y, dim), reduce, bool(include_self)
 
 
-@function
+def raw(v: Any) -> Array:
+    """The array of a value in a rule."""
+    return v.array if type(v) in KINDS else v
+
+
+def used(y: Any, index: Any) -> Any:
+    """The part of the source that index is about, differentiably."""
+    have, want = raw(y).shape, raw(index).shape
+    if have == want:
+        return y
+    if len(have) != len(want):
+        return y.reshape(want)
+    key = tuple(slice(n) for n in want)
+    return basic(y, key)
+
+
+def unused(g: Any, index: Any, shape: tuple) -> Any:
+    """The transpose of `used`."""
+    have = raw(index).shape
+    if have == shape or math.prod(have) == math.prod(shape) == 1:
+        return g.reshape(shape)
+    pads = [k for n, m in zip(reversed(have), reversed(shape), strict=True) for k in (0, m - n)]
+    return constant_pad(g, tuple(pads), 0)
+
+
+def reduce_x(
+    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, reduce: str, include_self: bool  # noqa: FBT001
+) -> Any:
+    """The gradient of what was there before."""
+    i = raw(index)
+    if reduce == "mean":
+        g = g / counts(i, dim, raw(x).shape, include_self, raw(x).dtype)
+    elif reduce == "prod":
+        zero = raw(x) == 0
+        others = where(zero, 1, x)
+        g = g * scatter_reduce_of(others, index, y, dim, "prod", include_self) / others
+    elif reduce != "sum":
+        mine, _, n = winners(x, i, y, out, dim)
+        g = where(mine, g / n, 0)
+    return g if include_self else scatter_value(g, index, dim, 0)
+
+
+def winners(x: Any, index: Array, y: Any, out: Any, dim: int) -> tuple[Array, Array, Array]:
+    """Where the old value, where the source is the extreme; and how many share it."""
+    mine = raw(x) == raw(out)
+    theirs = part_of(raw(y), index).reshape(index.shape) == gather_of(raw(out), index, dim)
+    n = mine.astype(raw(x).dtype)
+    add_along(n, dim, index, theirs.astype(n.dtype))
+    return mine, theirs, np.maximum(n, 1)
+
+
+def reduce_y(
+    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, reduce: str, include_self: bool  # noqa: FBT001
+) -> Any:
+    """The gradient of the source."""
+    i, shape = raw(index), raw(y).shape
+    if reduce == "mean":
+        g = g / counts(i, dim, raw(x).shape, include_self, raw(x).dtype)
+    elif reduce == "prod":
+        return unused(product_y(g, x, index, used(y, index), out, dim, include_self), index, shape)
+    elif reduce != "sum":
+        _, theirs, n = winners(x, i, y, out, dim)
+        return unused(where(theirs, gather_of(g / n, index, dim), 0), index, shape)
+    return of_source(g, index, dim, shape)
+
+
+def product_y(
+    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, include_self: bool  # noqa: FBT001
+) -> Any:
+    """The product of the others: of a single zero without it, nothing where there are two."""
+    zero = raw(y) == 0
+    n = np.zeros(raw(x).shape)
+    add_along(n, dim, raw(index), zero.astype(float))
+    n = gather_of(n, raw(index), dim)
+    single = zero & (n == 1)
+    without = scatter_reduce_of(x, index, where(single, 1, y), dim, "prod", include_self)
+    usual = gather_of(g * out, index, dim) / where(zero, 1, y)
+    return where(n > 1, 0, where(single, gather_of(g * without, index, dim), usual))
+
+
+scatter_reduce_of = writing(
+    "_scatter_reduce", "x index y; dim reduce include_self", reduce_into, bind=reduce_args,
+    title="ScatterReduceBackward0", grad=dict(x=reduce_x, y=reduce_y),
+    source="PyTorch's conventions: ties of amax and amin share; products look at single zeros",
+    doc="x with a source reduced into it along a dimension by position.")
+
+
+@offered
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
-) -> Tensor:
-    """input with src reduced (sum, prod, mean, amax, amin) along `dim` at index."""
-    d = axis(dim, input.array.ndim)
-    if reduce == "sum" and include_self:
-        return scatter_add(input, d, index, src)
-    if input.requires_grad or src.requires_grad:
-        raise NotImplementedError(
-            f"derivative for aten::scatter_reduce is not implemented for reduce={reduce!r}")
-    return reduce_of(input, index, src, d, reduce, include_self)
-
-
-# ---- index_*: one-dimensional index -------------------------------------------------------------
-
-
-def rows(input: Tensor, dim: int, index: Tensor, name: str) -> tuple[int, tuple]:
-    """The dimension, and the key that selects along it."""
-    a, i = input.array, index.array
-    d = axis(dim, a.ndim)
-    if i.dtype.kind not in "iu":
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if i.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {i.ndim}")
-    extent = a.shape[d] if a.ndim else 1
-    i = i.reshape(-1)
-    if i.size and (i.min() < -extent or i.max() >= extent):
-        raise IndexError(f"{name}(): index out of range in self")
-    key = np.where(i < 0, i + extent, i).astype(np.int64)
-    return d, (slice(None),) * d + (key,)
-
-
-def lifted(x: Tensor) -> Tensor:
-    """0-d tensors count as having one element in one dimension."""
-    return x if x.array.ndim else x.reshape((1,))  # type: ignore[attr-defined]
-
-
-def select_run(a: np.ndarray, key: tuple) -> np.ndarray:
-    """a.take along one dimension."""
-    return np.take(a, key[-1], axis=len(key) - 1)
-
-
-index_select_of = primitive(
-    "_index_select", "x; key", kind=PICK, keeps=True, run=select_run, dtype="keep", add_into=add_at,
-    title="IndexSelectBackward0",
-    grad=dict(x=lambda g, key, x_shape, x_dtype: index_add_of(np.zeros(x_shape, x_dtype), g, key)),
-    doc="Slices along `dim` by index.")
-
-
-def index_add_run(x: np.ndarray, y: np.ndarray, key: tuple) -> np.ndarray:
-    """x with y added at the slices of key."""
-    out = np.array(x)
-    if len(key) == 1:
-        add_at(out, y, key)
-    else:
-        np.add.at(out, key, y)
-    return out
-
-
-def index_copy_run(x: np.ndarray, y: np.ndarray, key: tuple) -> np.ndarray:
-    """x with y written at the slices of key."""
-    out = np.array(x)
-    out[key] = y
-    return out
-
-
-index_add_of = primitive(
-    "_index_add", "x y; key", kind=PICK, keeps=True, run=index_add_run, dtype="keep", alias=True,
-    title="IndexAddBackward0", in_place="_index_add_",
-    grad=dict(x=lambda g: g, y=lambda g, key: index_select_of(g, key)),
-    doc="x with y added at slices.")
-index_copy_of = primitive(
-    "_index_copy", "x y; key", kind=PICK, keeps=True, run=index_copy_run, dtype="keep",
-    title="IndexCopyBackward0", in_place="_index_copy_",
-    grad=dict(x=lambda g, key, y_dtype: index_copy_of(g, np.zeros((), y_dtype), key),
-              y=lambda g, key: index_select_of(g, key)),
-    doc="x with y written at slices.")
-
-
-@function
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Slices along `dim` by a vector of indices."""
-    x = lifted(input)
-    out = index_select_of(x, rows(x, dim, index, "index_select")[1])
-    return out if input.array.ndim else out.reshape(())
-
-
-def slices(input: Tensor, dim: int, index: Tensor, value: Any, name: str) -> tuple[Any, tuple]:
-    """Source and key of index_add and index_copy, checked."""
-    d, key = rows(input, dim, index, name)
-    given = source(name, input, value)
-    want = input.array.shape[:d] + (key[-1].size,) + input.array.shape[d + 1 :]
-    if given.array.ndim and input.array.ndim and given.array.shape != want:
-        raise RuntimeError(
-            f"{name}(): source {list(given.array.shape)} does not fit: expected {list(want)}")
-    return given, key
-
-
-def index_writer(name: str, record: Any) -> None:
-    """index_add and index_copy, and their in-place twins."""
-
-    def scaled(self: Tensor, source: Any, kwargs: dict) -> Any:
-        alpha = kwargs.pop("alpha", 1)
-        if kwargs:
-            raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}")
-        return source if alpha == 1 else source * alpha
-
-    def call(input: Tensor, dim: int, index: Tensor, source: Any, **kwargs: Any) -> Tensor:
-        value, key = slices(lifted(input), dim, index, scaled(input, source, kwargs), name)
-        out = record(lifted(input), value, key)
-        return out if input.array.ndim else out.reshape(())
-
-    def write(self: Tensor, dim: int, index: Tensor, source: Any, **kwargs: Any) -> Tensor:
-        value, key = slices(lifted(self), dim, index, scaled(self, source, kwargs), name)
-        getattr(lifted(self), record.op.in_place)(value, key)
-        return self
-
-    call.__name__, write.__name__ = name, f"{name}_"
-    call.__doc__, write.__doc__ = record.op.doc, f"{record.op.doc[:-1]}, in place."
-    function(call)
-    METHODS[f"{name}_"] = border(write)
-
-
-index_writer("index_add", index_add_of)
-index_writer("index_copy", index_copy_of)
-
-
-@function
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """input with a number written at the slices of index."""
-    return index_copy_of(input, source("index_fill", input, value),
-                         rows(input, dim, index, "index_fill")[1])
-
-
-def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """Write a number at the slices of index, in place."""
-    return self._index_copy_(source("index_fill", self, value),  # type: ignore[attr-defined]
-                             rows(self, dim, index, "index_fill")[1])
-
-
-@function
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """gather with broadcasting; without dim, from the flattened tensor."""
-    if dim is None:
-        return gather(input.reshape((-1,)), 0, indices.reshape((-1,)))  # type: ignore[attr-defined]
-    d = axis(dim, input.array.ndim)
-    shapes = [list(t.array.shape) for t in (input, indices)]
-    for k, (n, m) in enumerate(zip(*shapes, strict=True)):
-        if k != d:
-            shapes[0][k] = shapes[1][k] = max(n, m) if n and m else 0
-    return gather(input.expand(shapes[0]), d, indices.expand(shapes[1]))  # type: ignore[attr-defined]
-
-
-@function
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """input with consecutive elements of source where mask is True."""
-    from sapwood._ops.index import put
-
-    full = np.broadcast_to(mask.array, input.array.shape)
-    where = np.nonzero(full)
-    n = int(full.sum())
-    if source.array.size < n:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes and enough elements: "
-            f"{source.array.size} for {n} places")
-    values = source.reshape((-1,))[:n]  # type: ignore[attr-defined]
-    return put(input, values, where, False)
-
-
-def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Write consecutive elements of source where mask is True, in place."""
-    full = np.broadcast_to(mask.array, self.array.shape)
-    values = source.reshape((-1,))[: int(full.sum())]  # type: ignore[attr-defined]
-    return self._index_put_(values, np.nonzero(full), False)  # type: ignore[attr-defined]
-
-
-for _write in (scatter_, scatter_add_, index_fill_, masked_scatter_):
-    METHODS[_write.__name__] = border(_write)
+) -> tuple:
+    """input with src reduced into it (sum, prod, mean, amax, amin) at the positions in index."""
+    tensor(src, "scatter_reduce", "argument 'src' (position 4)")
+    return scatter_reduce_of, input, index, src, dim, reduce, include_self

@@ -173,8 +173,7 @@ def check_write_shape(self: Tensor, name: str) -> None:
     check_write(self, name, graph=False)
 
 
-for _door in (views.t, views.transpose, views.squeeze, views.unsqueeze, views.swapaxes,
-              views.swapdims):
+for _door in (views.t, views.transpose, views.squeeze, views.unsqueeze, views.swapaxes):
     METHODS[f"{_door.__name__}_"] = reshaped_in_place(f"{_door.__name__}_", _door)
 Tensor.shape = property(lambda self: Size(self.array.shape))  # type: ignore[attr-defined]
 for _fn in (size, stride, item, tolist, is_contiguous, storage_offset):

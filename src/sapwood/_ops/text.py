@@ -18,20 +18,23 @@ from sapwood._core.tensor import Tensor
 
 def short_name(t: Tensor) -> str | None:
     """`MulBackward0`, `CopySlices`: the node's name as a text shows it; None for leaves."""
-    node = t.grad_fn
+    try:
+        node = t.grad_fn
+    except RuntimeError:  # a view whose base was written in a way that it cannot follow
+        return "Invalid"
     return None if node is None else node.name().rsplit("::", 1)[-1]
 
 
 def tensor_text(self: Tensor, *, tensor_contents: Any = None) -> str:
     """The text of the tensor, character for character PyTorch's."""
-    kind = type(self)
+    kind, maker = type(self), short_name(self)  # which brings the node of a view up to date
     plain_kind = kind is Tensor or getattr(kind, "is_parameter", False)
     return format_array(
         self.array,
         dtype_name=self.dtype.name,
         default_dtype_name=dt.default().name,
-        requires_grad=self.requires_grad,
-        grad_fn=short_name(self),
+        requires_grad=self.node is not None,
+        grad_fn=maker,
         prefix="tensor(" if plain_kind else f"{kind.__name__}(",
     )
 

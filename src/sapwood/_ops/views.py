@@ -1,183 +1,227 @@
-"""MOVE without copying: the same elements, seen through another shape.
+"""MOVE without copying: the same elements, all of them, seen in another shape or order.
 
-The derivative of every view is its transpose: put the gradient where the elements came from.
-`unview` does that for all views that select (`embed` in the gradient of a gradient is the view).
+Every `run` gives a NumPy view where PyTorch gives one. Replays of view steps run on arrays that may
+be laid out otherwise: so memory is looked at in `bind`, and `run` takes what comes.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided as np_as_strided
 
-from sapwood._core.border import function, method
+from sapwood._core import dtype as dt
+from sapwood._core.border import METHODS, alias, border, function, method
 from sapwood._core.door import TABLE, apply, primitive
+from sapwood._core.memory import version_of
 from sapwood._core.op import MOVE
-from sapwood._core.tensor import Tensor
-from sapwood._ops.axes import axes, axis, flat, infer, sizes
-
-
-def overlaps(a: np.ndarray) -> bool:
-    """Whether two positions of a view may be one element (unfold, expand, as_strided)."""
-    order = sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1)
-    reach = 0
-    for stride, n in order:
-        if stride < reach + a.itemsize:
-            return True
-        reach += stride * (n - 1)
-    return False
-
-
-def add_region(buffer: np.ndarray, g: np.ndarray, op: Any, attrs: tuple) -> None:
-    """Add g into the part of `buffer` that the view step selects, in place."""
-    region = op.run(buffer, *attrs)
-    if overlaps(region):
-        index = op.run(np.arange(buffer.size).reshape(buffer.shape), *attrs)
-        np.add.at(buffer.reshape(-1), index.reshape(-1), g.reshape(-1))
-    else:
-        region += g
-
-
-def unview_run(x: np.ndarray, name: str, attrs: tuple, shape: tuple) -> np.ndarray:
-    """Zeros of `shape` with x added where the view `name(attrs)` looks."""
-    out = np.zeros(shape, x.dtype)
-    add_region(out, x, TABLE[name], attrs)
-    return out
-
-
-unview = primitive(
-    "_unview", "x; name values shape", kind=MOVE, run=unview_run, dtype="keep", alias=False,
-    title=lambda node: f"{TABLE[node.attrs[0]].node_class.__name__}Backward",
-    grad=dict(x=lambda g, name, values: apply(TABLE[name], g, values)),
-    doc="Zeros with x where a view looks: the transpose of the view.",
-)
-
-
-def selecting(name: str, attrs: str, **record: Any) -> Any:
-    """The record of a view that selects: its gradient goes into a region of zeros."""
-    names = attrs.split()
-    text = f"lambda g, {', '.join([*names, 'x_shape'])}: " \
-           f"unview(g, {name!r}, ({''.join(n + ', ' for n in names)}), x_shape)"
-    rule = eval(text, {"unview": unview})  # noqa: S307 (a lambda with the attributes' names)
-    return primitive(
-        name, f"x; {attrs}", kind=MOVE, view=True, dtype="keep", grad=dict(x=rule),
-        add_into=eval(f"lambda buffer, g, {', '.join(names)}: add(buffer, g, TABLE[{name!r}], "
-                      f"({''.join(n + ', ' for n in names)}))",
-                      {"add": add_region, "TABLE": TABLE}), **record)
-
+from sapwood._core.slow import explain, general
+from sapwood._core.tensor import KINDS, Tensor, plain
+from sapwood._ops.axes import axis, different, infer, named, sizes
+from sapwood._ops.parts import aliased, view_record
+from sapwood._ops.parts import diagonal as diagonal
 
 # ---- other shapes ----------------------------------------------------------------------------
 
 
-def view_run(a: np.ndarray, shape: tuple) -> np.ndarray:
-    """Reshape without a copy, or PyTorch's error."""
+def viewable(a: np.ndarray, shape: tuple) -> bool:
+    """Whether the elements can be seen in this shape without a copy."""
+    if a.flags.c_contiguous:
+        return True
     try:
-        return np.reshape(a, shape, copy=False)
+        a.reshape(shape, copy=False)
     except ValueError:
+        return False
+    return True
+
+
+def view_shape(a: np.ndarray, shape: tuple, keywords: dict | None = None) -> tuple:
+    """The shape that view(*shape) asks for, if memory allows it."""
+    found = infer(sizes(named(shape, keywords, "view", "size"), "view"), a.size)
+    if not viewable(a, found):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
-        ) from None
+        )
+    return (found,)
 
 
-reshape = primitive(
-    "reshape", "x; shape", kind=MOVE, view="maybe", dtype="keep", title="ViewBackward0",
-    run=np.reshape, grad=dict(x=lambda g, x_shape: reshape(g, x_shape)),
-    sig="input, *shape", bind=lambda a, shape: (infer(sizes(shape, "reshape"), a.size),),
+def view_dtype(x: Tensor, kind: Any) -> Tensor:
+    """The same bytes as another dtype: no derivative, one version counter."""
+    want = dt.numpy_of(kind)
+    a, have = x.array, x.dtype
+    text = f"to view {have.title} as {kind.title} (different element sizes)"
+    if want.itemsize != a.itemsize:
+        ratio = max(want.itemsize // a.itemsize, 1)
+        if not a.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 {text}")
+        if a.shape[-1] % ratio:
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {ratio} {text}, but got {a.shape[-1]}")
+        if a.strides[-1] != a.itemsize and a.size:
+            raise RuntimeError(
+                f"self.stride(-1) must be 1 {text}, but got {a.strides[-1] // a.itemsize}")
+        if any(s % want.itemsize for s in a.strides[:-1]):
+            raise RuntimeError(f"self.stride must be divisible by {ratio} {text}")
+    t = plain(a.view(want))
+    t.version, t.inference, t.cuts = version_of(x), x.inference, x.cut_by("view")
+    return t
+
+
+def asked_dtype(shape: tuple, keywords: dict) -> Any:
+    """The dtype in `x.view(dtype)`; None where a shape is asked for."""
+    if len(shape) == 1 and type(shape[0]) is dt.dtype:
+        return shape[0]
+    return keywords.get("dtype")
+
+
+view = view_record(
+    "view", "x; shape", view="maybe", title="ViewBackward0", run=np.reshape, bind=view_shape,
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)), sig="input, *shape, **keywords",
+    prologue="""
+if type(input) in KINDS and asked_dtype(shape, keywords) is not None:
+    return view_dtype(input, asked_dtype(shape, keywords))
+""", env={"asked_dtype": asked_dtype, "view_dtype": view_dtype},
+    doc="The same elements in another shape, or the same bytes in another dtype; never a copy.")
+
+
+def reshape_shape(a: np.ndarray, shape: tuple, keywords: dict | None = None) -> tuple:
+    """The shape that reshape(*shape) asks for."""
+    shape = named(shape, keywords, "reshape", "shape")
+    return (infer(sizes(shape, "reshape", "shape"), a.size),)
+
+
+def reshape_strided(x: Tensor, shape: tuple, keywords: dict, site: tuple) -> Tensor:
+    """reshape of memory that is not row-major: a view where possible, else of a copy."""
+    try:
+        attrs = reshape_shape(x.array, shape, keywords)
+    except Exception as e:
+        raise explain(reshape.op, e, (x,), (), site) from None
+    if viewable(x.array, *attrs):
+        return general(reshape_alias.op, (x,), attrs, site)
+    copy = general(TABLE["clone"], (x,), ("C",), site)
+    return general(unsafe_view.op, (copy,), attrs, site)
+
+
+reshape = view_record(
+    "reshape", "x; shape", view="maybe", title="ViewBackward0", run=np.reshape, bind=reshape_shape,
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)), sig="input, *shape, **keywords",
+    prologue="""
+if type(input) in KINDS and not input.array.flags.c_contiguous:
+    f = getframe(1)
+    return reshape_strided(input, shape, keywords, (f.f_code, f.f_lasti))
+""", env={"reshape_strided": reshape_strided},
     doc="The elements in another shape: a view where memory allows, else a copy.")
-view_shape = primitive(
-    "_view", "x; shape", kind=MOVE, view=True, dtype="keep", title="ViewBackward0",
-    run=view_run, grad=dict(x=lambda g, x_shape: reshape(g, x_shape)),
-    sig="input, *shape", bind=lambda a, shape: (infer(sizes(shape, "view"), a.size),),
-    doc="The elements in another shape, always a view.")
-view_bits = primitive(
-    "_view_dtype", "x; np_dtype", kind=MOVE, view=True, dtype="keep", grad={},
-    title="ViewBackward1", run=lambda a, np_dtype: a.view(np_dtype),
-    doc="The bytes as another dtype.")
-
-
-@method
-def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
-    """The same elements in another shape, or the same bytes in another dtype; always a view."""
-    from sapwood._core import dtype as dt
-
-    kind = dtype if dtype is not None else shape[0] if len(shape) == 1 else None
-    if isinstance(kind, dt.dtype):
-        return view_bits(self, dt.numpy_of(kind))
-    return view_shape(self, *shape)
+reshape_alias = view_record(
+    "_reshape_alias", "x; shape", view="maybe", title="ReshapeAliasBackward0", run=np.reshape,
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    doc="A view of strided memory in another shape.")
+unsafe_view = primitive(
+    "_unsafe_view", "x; shape", kind=MOVE, dtype="keep", title="UnsafeViewBackward0",
+    run=np.reshape, grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    doc="Another shape of a copy that nobody else sees.")
 
 
 @method
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """A view in the shape of another tensor."""
-    return view_shape(self, other.array.shape)
+    return view(self, tensor(other, "view_as").array.shape)
 
 
 @method
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Reshape to the shape of another tensor."""
-    return reshape(self, other.array.shape)
+    return reshape(self, tensor(other, "reshape_as").array.shape)
+
+
+def tensor(x: Any, name: str, what: str = "argument 'other' (position 1)") -> Tensor:
+    """The tensor, or PyTorch's error."""
+    if type(x) not in KINDS:
+        raise TypeError(f"{name}(): {what} must be Tensor, not {type(x).__name__}")
+    return x
 
 
 @function
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from start_dim to end_dim into one."""
     shape = input.array.shape
-    if not shape:
-        return reshape(input, (1,))
     a, b = axis(start_dim, len(shape)), axis(end_dim, len(shape))
     if a > b:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if a == b:
+    if a == b and shape:
         return input
-    return reshape(input, shape[:a] + (math.prod(shape[a : b + 1]),) + shape[b + 1 :])
+    return reshape(input, (*shape[:a], math.prod(shape[a : b + 1]), *shape[b + 1 :]))
 
 
 @function
 def ravel(input: Tensor) -> Tensor:
     """One dimension; a view where memory allows."""
-    return reshape(input, (-1,)) if input.array.ndim != 1 else input
+    return view(input.contiguous(), (-1,))  # type: ignore[attr-defined]
 
 
 @function
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Split one dimension into several."""
-    shape = input.array.shape
+    shape, given = input.array.shape, tuple(sizes)
     d = axis(dim, len(shape))
-    return reshape(input, shape[:d] + infer(tuple(sizes), shape[d]) + shape[d + 1 :])
+    if not given:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        found = infer(given, shape[d])
+    except RuntimeError as e:
+        raise RuntimeError(
+            str(e) if "one dimension" in str(e) else f"unflatten: Provided sizes {list(given)} "
+            f"don't multiply up to the size of dim {d} ({shape[d]}) in the input tensor"
+        ) from None
+    return view(input, (*shape[:d], *found, *shape[d + 1 :]))
 
 
-def squeeze_axes(a: np.ndarray, dim: Any) -> tuple:
-    """The dimensions of extent 1 among those asked for."""
-    chosen = axes(dim, a.ndim) if dim is not None else range(a.ndim)
-    return (tuple(d for d in chosen if a.shape[d] == 1),)
+def squeeze_args(a: np.ndarray, dim: Any, axis_: Any = None) -> tuple:
+    """The dimensions asked for, and those among them that have extent 1."""
+    if dim is None and axis_ is not None:
+        dim = axis_
+    if dim is None:
+        return None, tuple(d for d, n in enumerate(a.shape) if n == 1)
+    if isinstance(dim, (tuple, list)):
+        dim = different(dim, a.ndim)
+        return dim, tuple(d for d in dim if d < a.ndim and a.shape[d] == 1)
+    d = axis(dim, a.ndim)
+    return d, (d,) if a.ndim and a.shape[d] == 1 else ()
 
 
-squeeze = primitive(
-    "squeeze", "x; dims", kind=MOVE, view=True, dtype="keep", title="SqueezeBackward0",
-    run=lambda a, dims: a.squeeze(dims) if dims else a.view(),
-    grad=dict(x=lambda g, x_shape: reshape(g, x_shape)), sig="input, dim=None",
-    bind=squeeze_axes, doc="Without the dimensions of extent 1 (all, or those given).")
-unsqueeze = primitive(
-    "unsqueeze", "x; dim", kind=MOVE, view=True, dtype="keep", title="UnsqueezeBackward0",
-    run=lambda a, dim: a[(slice(None),) * dim + (None,)],
-    grad=dict(x=lambda g, x_shape: reshape(g, x_shape)),
-    bind=lambda a, dim: (axis(dim, a.ndim + 1),), doc="With a dimension of extent 1 at `dim`.")
+def squeeze_title(node: Any) -> str:
+    """One overload each for all dimensions, one and several."""
+    dim = node.attrs[0]
+    return f"SqueezeBackward{0 if dim is None else 1 if type(dim) is int else 2}"
+
+
+squeeze = view_record(
+    "squeeze", "x; dim axes", title=squeeze_title, bind=squeeze_args,
+    run=lambda a, dim, axes: a.squeeze(axes), sig="input, dim=None, axis=None",
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    doc="Without the dimensions of extent 1: all, or those given.")
+unsqueeze = view_record(
+    "unsqueeze", "x; dim", run=lambda a, dim: a.reshape((*a.shape[:dim], 1, *a.shape[dim:])),
+    bind=lambda a, dim: (axis(dim, a.ndim + 1),), grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    doc="With a dimension of extent 1 at `dim`.")
+
 
 # ---- other orders ----------------------------------------------------------------------------
 
 
-def permutation(a: np.ndarray, dims: tuple) -> tuple:
+def permutation(a: np.ndarray, dims: tuple, keywords: dict | None = None) -> tuple:
     """The order of dimensions, checked."""
-    found = tuple(axis(d, a.ndim) for d in flat(dims))
+    found = sizes(named(dims, keywords, "permute", "dims"), "permute", "dims")
     if len(found) != a.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             f"length of the desired ordering of dimensions i.e. input.dim() = {a.ndim} is not "
             f"equal to len(dims) = {len(found)}"
         )
+    found = tuple(axis(d, a.ndim) for d in found)
     if len(set(found)) != len(found):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     return (found,)
@@ -191,17 +235,18 @@ def inverse(dims: tuple) -> tuple:
     return tuple(out)
 
 
-permute = primitive(
-    "permute", "x; dims", kind=MOVE, view=True, dtype="keep",
-    run=lambda a, dims: a.transpose(dims) if a.ndim else a.view(),
-    grad=dict(x=lambda g, dims: permute(g, inverse(dims))), sig="input, *dims",
-    bind=permutation, doc="The dimensions in another order.")
-transpose = primitive(
-    "transpose", "x; dim0 dim1", kind=MOVE, view=True, dtype="keep",
-    run=lambda a, dim0, dim1: a.swapaxes(dim0, dim1) if a.ndim else a.view(),
-    grad=dict(x=lambda g, dim0, dim1: transpose(g, dim0, dim1)),
+permute = view_record(
+    "permute", "x; dims", run=lambda a, dims: a.transpose(dims), bind=permutation,
+    sig="input, *dims, **keywords",
+    grad=dict(x=lambda g, dims: apply(permute.op, g, (inverse(dims),))),
+    doc="The dimensions in another order.")
+transpose = view_record(
+    "transpose", "x; dim0 dim1",
+    run=lambda a, dim0, dim1: a.swapaxes(dim0, dim1) if a.ndim else a[...],
+    grad=dict(x=lambda g, attrs: apply(transpose.op, g, attrs)),
     bind=lambda a, dim0, dim1: (axis(dim0, a.ndim), axis(dim1, a.ndim)),
     doc="Two dimensions swapped.")
+alias(transpose, "swapdims")
 
 
 def at_most_2d(a: np.ndarray) -> tuple:
@@ -211,8 +256,8 @@ def at_most_2d(a: np.ndarray) -> tuple:
     return ()
 
 
-t = primitive("t", "x", kind=MOVE, view=True, dtype="keep", run=lambda a: a.T, title="TBackward0",
-              grad=dict(x=lambda g: t(g)), bind=at_most_2d, doc="The transpose of a matrix.")
+t = view_record("t", "x", run=lambda a: a.T, title="TBackward0", bind=at_most_2d,
+                grad=dict(x=lambda g: apply(t.op, g, ())), doc="The transpose of a matrix.")
 
 
 @function
@@ -222,64 +267,100 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 
 @function
-def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions swapped."""
-    return transpose(input, dim0, dim1)
-
-
-@function
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in order."""
     n = input.array.ndim
-    one = not isinstance(source, (tuple, list))
-    a = axes((source,) if one else source, n)
-    b = axes((destination,) if one else destination, n)
+    if type(source) is int:
+        source, destination = (source,), (destination,)
+    found = []
+    for name, dims in (("source", source), ("destination", destination)):
+        found.append(tuple(axis(d, n) for d in dims))
+        if len(set(found[-1])) != len(found[-1]):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    a, b = found
     if len(a) != len(b):
         raise RuntimeError(
-            "movedim: Invalid source or destination dims: source "
-            f"({list(a)} dims) should contain the same number of dims as destination "
-            f"({list(b)} dims)"
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
+            f"contain the same number of dims as destination ({list(destination)} dims)"
         )
+    if not n:
+        return aliased(input)
     rest = iter(d for d in range(n) if d not in a)
     places = dict(zip(b, a, strict=True))
     return permute(input, tuple(places[i] if i in places else next(rest) for i in range(n)))
 
 
-@function
-def moveaxis(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """Dimensions moved to other places, the rest in order."""
-    return movedim(input, source, destination)
+alias(movedim, "moveaxis")
 
 
-@function
-def adjoint(input: Tensor) -> Tensor:
-    """The conjugate transpose of the last two dimensions."""
-    return transpose(input, -2, -1).conj()  # type: ignore[attr-defined]
+def matrices(x: Tensor, name: str) -> bool:
+    """Whether there are two dimensions to swap; 0-d tensors pass, with PyTorch's warning."""
+    n = x.array.ndim
+    if n == 1 or (n > 2 and name == "tensor.H"):
+        what = "matrices (2-D tensors)" if name == "tensor.H" else "matrices or batches of matrices"
+        end = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+        raise RuntimeError(f"{name} is only supported on {what}. Got {n}-D tensor.{end}")
+    if not n:
+        warnings.warn(f"{name} is deprecated on 0-D tensors. This function is the identity in "
+                      "these cases.", UserWarning, stacklevel=4)
+    return bool(n)
+
+
+def reversed_dims(self: Tensor) -> Tensor:
+    """The dimensions in reverse order."""
+    n = self.array.ndim
+    if n != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor." if n else "Tensor.T is deprecated on 0-D "
+            "tensors. This function is the identity in these cases.", UserWarning, stacklevel=3)
+    return permute(self, tuple(range(n))[::-1])
+
+
+def turned(name: str, *, conjugate: bool) -> Callable:
+    """The (conjugate) transpose of the last two dimensions, under one of its names."""
+
+    def fn(input: Tensor) -> Tensor:
+        x = transpose(input, -2, -1) if matrices(input, name) else input
+        return x.conj() if conjugate else x  # type: ignore[attr-defined]
+
+    fn.__name__ = name.removeprefix("tensor.").removesuffix("()")
+    fn.__doc__ = f"The {'conjugate ' * conjugate}transpose of the last two dimensions."
+    return fn
+
+
+adjoint = function(turned("tensor.adjoint()", conjugate=True))
+for _name, _conjugate in (("mT", False), ("H", True), ("mH", True)):
+    _fn = turned(f"tensor.{_name}", conjugate=_conjugate)
+    METHODS[_name] = property(border(_fn), doc=_fn.__doc__)  # type: ignore[assignment]
+METHODS["T"] = property(border(reversed_dims), doc=reversed_dims.__doc__)  # type: ignore[assignment]
 
 
 # ---- broadcasting ----------------------------------------------------------------------------
 
 
-def expand_shape(a: np.ndarray, size: tuple) -> tuple:
+def expand_shape(a: np.ndarray, size: Any, keywords: dict | None = None) -> tuple:
     """The expanded shape; -1 keeps an extent."""
-    want = list(sizes(size, "expand"))
+    want = list(sizes(named(size, keywords, "expand", "size"), "expand"))
     lead = len(want) - a.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{a.dtype}{{{list(a.shape)}}}, size={want}): the number of sizes "
-            f"provided ({len(want)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({a.ndim})"
+            f"expand(torch.{dt.of(a.dtype).title}Tensor{{{list(a.shape)}}}, size={want}): the "
+            f"number of sizes provided ({len(want)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({a.ndim})"
         )
     for i, n in enumerate(want):
-        have = a.shape[i - lead] if i >= lead else None
-        if n == -1:
-            if have is None:
-                raise RuntimeError(
-                    f"The expanded size of the tensor (-1) isn't allowed in a leading, "
-                    f"non-existing dimension {i}"
-                )
+        have = a.shape[i - lead] if i >= lead else 1
+        if n == -1 and i >= lead:
             want[i] = have
-        elif n < 0 or (have not in (None, 1) and have != n):
+        elif n < 0 and i < lead:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
+                f"dimension {i}"
+            )
+        elif n < 0 or (have != 1 and have != n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
                 f"non-singleton dimension {i}.  Target sizes: {want}.  Tensor sizes: "
@@ -289,124 +370,29 @@ def expand_shape(a: np.ndarray, size: tuple) -> tuple:
 
 
 def expand_run(a: np.ndarray, shape: tuple) -> np.ndarray:
-    """Stride 0 where an extent of 1 is repeated; writable where nothing is."""
-    lead = len(shape) - a.ndim
-    strides = tuple(
-        0 if i < lead or (a.shape[i - lead] == 1 and n != 1) else a.strides[i - lead]
-        for i, n in enumerate(shape)
-    )
-    return np_as_strided(a, shape, strides)
+    """Stride 0 where an extent of 1 is repeated."""
+    if a.shape == shape:
+        return a[...]
+    flags = ["multi_index", "refs_ok", "zerosize_ok"]
+    out = np.nditer((a,), flags=flags, op_flags=[["readonly"]], itershape=shape,  # type: ignore[call-overload]
+                    order="C").itviews[0]
+    if a.flags.writeable:
+        out.flags.writeable = True
+    return out
 
 
-expand = primitive(
-    "expand", "x; shape", kind=MOVE, view=True, dtype="keep", run=expand_run,
-    grad=dict(x=lambda g, x_shape, x_dtype: TABLE["_fit"].door(g, x_shape, x_dtype)),
-    sig="input, *size", bind=expand_shape, doc="Repeated along dimensions of extent 1, no copy.")
+expand = view_record(
+    "expand", "x; shape", run=expand_run, bind=expand_shape, grad=dict(x=lambda g: g),
+    sig="input, *size, **keywords", doc="Repeated along dimensions of extent 1, without a copy.")
 
 
 @method
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Expanded to the shape of another tensor."""
-    return expand(self, other.array.shape)
+    return expand(self, tensor(other, "expand_as").array.shape)
 
 
 @function
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
     """Expanded to a shape."""
     return expand(input, tuple(size))
-
-
-# ---- parts -----------------------------------------------------------------------------------
-
-
-def diagonal_run(a: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndarray:
-    """A writable view of a diagonal, as the last dimension."""
-    shape = [n for i, n in enumerate(a.shape) if i not in (dim1, dim2)]
-    strides = [s for i, s in enumerate(a.strides) if i not in (dim1, dim2)]
-    rows, cols = a.shape[dim1], a.shape[dim2]
-    n = max(min(rows + min(offset, 0), cols - max(offset, 0)), 0)
-    start = [slice(None)] * a.ndim
-    start[dim1 if offset < 0 else dim2] = slice(abs(offset), None)
-    part = a[tuple(start)] if n else a
-    return np_as_strided(part, (*shape, n), (*strides, a.strides[dim1] + a.strides[dim2]))
-
-
-def diagonal_dims(a: np.ndarray, offset: int, dim1: int, dim2: int) -> tuple:
-    """Two different dimensions."""
-    d1, d2 = axis(dim1, a.ndim), axis(dim2, a.ndim)
-    if d1 == d2:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return offset, d1, d2
-
-
-diagonal = selecting(
-    "diagonal", "offset dim1 dim2", run=diagonal_run, sig="input, offset=0, dim1=0, dim2=1",
-    bind=diagonal_dims, doc="The elements of a diagonal, as the last dimension.")
-
-
-def windows(a: np.ndarray, dim: int, size: int, step: int) -> np.ndarray:
-    """Overlapping windows along a dimension, as the last dimension."""
-    if a.ndim == 0:
-        return a.reshape(1)[:size]
-    n = (a.shape[dim] - size) // step + 1
-    shape = a.shape[:dim] + (n,) + a.shape[dim + 1 :] + (size,)
-    strides = a.strides[:dim] + (a.strides[dim] * step,) + a.strides[dim + 1 :]
-    return np_as_strided(a, shape, (*strides, a.strides[dim]))
-
-
-def window_args(a: np.ndarray, dimension: int, size: int, step: int) -> tuple:
-    """Windows that fit."""
-    d = axis(dimension, a.ndim)
-    extent = a.shape[d] if a.ndim else 1
-    if not 0 <= size <= extent:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {d} is {extent} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    return d, size, step
-
-
-unfold = selecting("unfold", "dimension size step", run=windows, bind=window_args,
-                   doc="Windows of `size` every `step` along a dimension, as the last dimension.")
-
-
-def strided_run(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int) -> np.ndarray:
-    """Any strides over the memory that the array is a part of."""
-    whole = a
-    while isinstance(whole.base, np.ndarray) and whole.base.dtype == a.dtype:
-        whole = whole.base
-    base = np_as_strided(whole, (whole.size,), (a.itemsize,))
-    return np_as_strided(base[storage_offset:], size, tuple(s * a.itemsize for s in stride))
-
-
-def strided_args(a: np.ndarray, size: Any, stride: Any, storage_offset: Any) -> tuple:
-    """Strides within the memory."""
-    size, stride = sizes(tuple(size), "as_strided"), sizes(tuple(stride), "as_strided")
-    whole = a
-    while isinstance(whole.base, np.ndarray) and whole.base.dtype == a.dtype:
-        whole = whole.base
-    start = storage_offset
-    if start is None:
-        start = (a.__array_interface__["data"][0] - whole.__array_interface__["data"][0])
-        start //= a.itemsize
-    last = start + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if len(size) != len(stride) or min((*stride, start), default=0) < 0:
-        raise RuntimeError(f"as_strided: bad size {size}, stride {stride} or offset {start}")
-    if math.prod(size) and last >= whole.size:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and "
-            f"itemsize {a.itemsize} requiring a storage size of {(last + 1) * a.itemsize} are out "
-            f"of bounds for storage of size {whole.size * a.itemsize}"
-        )
-    return size, stride, start
-
-
-as_strided = selecting(
-    "as_strided", "size stride storage_offset", run=strided_run,
-    sig="input, size, stride, storage_offset=None", bind=strided_args, title="AsStridedBackward0",
-    doc="Any size and strides over the same memory.")
-
-Tensor.T = property(lambda self: permute(self, tuple(range(self.array.ndim))[::-1]))  # type: ignore[attr-defined]
-Tensor.mT = property(lambda self: transpose(self, -2, -1))  # type: ignore[attr-defined]
-Tensor.H = property(lambda self: t(self).conj())  # type: ignore[attr-defined]
-Tensor.mH = property(lambda self: adjoint(self))  # type: ignore[attr-defined]

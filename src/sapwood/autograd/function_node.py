@@ -51,9 +51,11 @@ class FunctionNode(Node):
 
     __slots__ = ("ctx", "differentiable", "op")
     function: Any  # on the class: the user's Function
+    ctx: Any
+    differentiable: frozenset[int]  # the outputs that have a gradient
 
     @property
-    def saved(self) -> Any:  # type: ignore[override]
+    def saved(self) -> Any:
         """What forward saved, flat; a Released after it was freed."""
         return self.ctx._saved
 
@@ -341,7 +343,8 @@ def guarded(ctx: Any, value: np.ndarray, label: str, made: str) -> Tensor:
     """A value that forward computed and kept, inside a backward that is itself differentiated."""
     maker = ctx._node()
     name = maker.name() if maker is not None else "a custom Function"
-    return refusing(value, *ctx._edges, (
+    inputs, ports = ctx._edges
+    return refusing(value, inputs, ports, (
         f"The derivative of {label} of {name} is needed, but forward computed this value from its "
         "inputs without a graph, so the second derivative through it is not known.\n"
         f"  computed at: {made}\n"

@@ -49,11 +49,12 @@ class Switch:
         return fresh
 
     def __call__(self, fn: Callable) -> Callable:
+        """Decorate a function, generator function, coroutine function or (deprecated) a class."""
         if inspect.isclass(fn):
             warnings.warn("Decorating classes is deprecated and will be disabled in future "
                           "versions. You should only decorate functions or methods.",
                           FutureWarning, stacklevel=2)
-            fn.__init__ = self(fn.__init__)  # type: ignore[misc]
+            fn.__init__ = self(fn.__init__)  # type: ignore[method-assign]
             return fn
         if inspect.isgeneratorfunction(fn):
             return self.wrap_generator(fn)
@@ -166,6 +167,7 @@ class set_grad_enabled(Switch):  # noqa: N801
         MODE.set(MODE.get().but(**self.changes))
 
     def __call__(self, fn: Callable) -> Callable:
+        """Decorate a function: what the construction switched is taken back."""
         MODE.set(MODE.get().but(grad=self.old.grad))
         return super().__call__(fn)
 

@@ -18,7 +18,7 @@ class Engine:
 
     @staticmethod
     def queue_callback(callback: Callable[[], Any]) -> None:
-        """Call callback() at the end of the backward that runs now, after every .grad is written."""
+        """Call callback() at the end of the backward that runs now, when every .grad is written."""
         run = CURRENT.get()
         if run is None:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")

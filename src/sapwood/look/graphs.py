@@ -16,7 +16,7 @@ import numpy as np
 
 from sapwood._core import where
 from sapwood._core.border import ALIASES, FUNCTIONS
-from sapwood._core.door import public_names
+from sapwood._core.writer import public_names
 from sapwood._core.memory import heal
 from sapwood._core.node import Leaf, Node, Released
 from sapwood._core.op import FIXED
@@ -173,6 +173,8 @@ class Graph:
         spot = self.spot(raw)
         copies = spot.call == STORE and raw.op.name.strip("_") == "copy"
         if spot.operands is None or not (copies or related(spot.call, raw)):
+            return None, False
+        if copies and i == 0:  # the region, not the variable
             return None, False
         if raw.op.variadic and len(spot.operands) != len(raw.inputs):
             return None, False

@@ -68,8 +68,9 @@ def formula(node: ViewNode) -> str:
         return f"{parts[0]} {sign} {parts[1]}"
     if node.op == "neg":
         return f"-{parts[0]}"
-    if "key" in node.attrs:
-        return f"{parts[0]}[{key(node.attrs['key'])}]"
+    index = key(node)
+    if index:
+        return f"{parts[0]}[{index}]"
     if len(parts) > 3:
         parts[2:] = ["…"]
     for name, value in node.attrs.items():
@@ -78,19 +79,20 @@ def formula(node: ViewNode) -> str:
     return f"{node.op}({', '.join(parts)})"
 
 
-def key(index: Any) -> str:
-    """An index as it is written between brackets."""
-    parts = index if isinstance(index, tuple) else (index,)
-    found = []
-    for part in parts:
-        if isinstance(part, slice):
-            ends = ["" if end is None else str(end) for end in (part.start, part.stop, part.step)]
-            found.append(":".join(ends if part.step is not None else ends[:2]))
-        elif part is Ellipsis:
-            found.append("...")
-        else:
-            found.append("…" if isinstance(part, np.ndarray) else str(part))
-    return ", ".join(found)
+def key(node: ViewNode) -> str:
+    """What an index operation selects, as it is written between brackets; empty for others."""
+    attrs = node.attrs
+    before = ":, " * attrs["dim"] if isinstance(attrs.get("dim"), int) else ""
+    if node.op == "select":
+        return f"{before}{attrs['index']}"
+    if node.op == "slice":
+        shape = node.inputs[0].outputs[node.ports[0]].shape or ()
+        start, end, step = attrs["start"], attrs["end"], attrs["step"]
+        ends = [str(start or ""), "" if end == shape[attrs["dim"]] else str(end)]
+        return before + ":".join(ends + [str(step)] * (step != 1))
+    if node.op == "index" and isinstance(attrs.get("indices"), tuple):
+        return ", ".join(":" if part is None else "…" for part in attrs["indices"])
+    return ""
 
 
 def brief(node: ViewNode, port: int) -> str:
