@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format types stubs golden bench clean
+.PHONY: demo test test-slow lint format types stubs golden bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/sapwood demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
+
+# The long sweeps: 5,000 fuzz programs, a chain of a million operations, mutants of every rule
+test-slow: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -122,6 +122,9 @@ def test_a_root_without_a_graph_says_why():
         (y * 3).sum().backward()
     with pytest.raises(RuntimeError, match=r"detach at .*test_backward.py:\d+"):
         (x.detach() * 3).sum().backward()
+    c = sapwood.ones(1, dtype=sapwood.float64)
+    with pytest.raises(RuntimeError, match=r"detach at .*test_backward.py:\d+"):
+        sapwood.addcmul(c, c, x.detach()).sum().backward()
 
 
 def test_several_roots(m):

@@ -714,25 +714,49 @@ def test_a_backward_that_writes_into_its_argument_changes_no_sibling():
 # ---- double backward ---------------------------------------------------------------------------
 
 
+def filled(m: Any, x: Any, fill: Any) -> Any:
+    """A fresh tensor like x after fill(it, 2 * x)."""
+    made = m.zeros_like(x)
+    fill(made, 2 * x)
+    return made
+
+
+INDEX = [0]
+MAKE: dict[str, Any] = {  # ways to an intermediate t = 2x
+    "plain": lambda m, x: 2 * x,
+    "attribute": lambda m, x: 2 * x,
+    "detached": lambda m, x: x.detach() * 2,
+    "data": lambda m, x: x.data * 2,
+    "third operand": lambda m, x: m.addcmul(m.zeros_like(x), m.ones_like(x), 2 * x),
+    "cat": lambda m, x: m.cat([2 * x]),
+    "view of an input": lambda m, x: x[:1] + x[:1],
+    "inner": lambda m, x: identity(m).apply(2 * x),
+    "in place": lambda m, x: m.zeros_like(x).add_(x).mul_(2),
+    "copy_": lambda m, x: filled(m, x, lambda a, b: a.copy_(b)),
+    "item assignment": lambda m, x: filled(m, x, lambda a, b: a.__setitem__(0, b[0])),
+    "through a view": lambda m, x: filled(m, x, lambda a, b: a.view(1, 1)[0].add_(b)),
+    "through data": lambda m, x: filled(m, x, lambda a, b: a.data.copy_(b)),
+    "data assignment": lambda m, x: filled(m, x, lambda a, b: setattr(a, "data", b)),
+    "index_add_": lambda m, x: filled(m, x, lambda a, b: a.index_add_(0, m.tensor(INDEX), b)),
+    "scatter_": lambda m, x: filled(m, x, lambda a, b: a.scatter_(0, m.tensor(INDEX), b)),
+    "out": lambda m, x: filled(m, x, lambda a, b: m.mul(b, 1, out=a)),
+    "numpy": lambda m, x: m.from_numpy(2 * x.detach().numpy()),
+    "tolist": lambda m, x: m.tensor([2 * v for v in x.tolist()], dtype=x.dtype),
+    "dlpack": lambda m, x: m.from_dlpack((2 * x).detach()),
+}
+
+
 def fourth_power(m: Any, keep: str) -> Any:
-    """16 x^4 by way of t = 2x, an intermediate that is kept in one of several ways."""
+    """16 x^4 by way of t = 2x, an intermediate that is made and kept in one of several ways."""
 
     class Power(m.autograd.Function):
         @staticmethod
         def forward(ctx, x):
-            t = {
-                "plain": lambda: 2 * x,
-                "detached": lambda: x.detach() * 2,
-                "written": lambda: m.zeros_like(x).add_(x).mul_(2),
-                "data": lambda: x.data * 2,
-                "attribute": lambda: 2 * x,
-                "numpy": lambda: m.from_numpy(2 * x.detach().numpy()),
-                "inner": lambda: identity(m).apply(2 * x),
-                "recorded": lambda: 2 * x,
-            }[keep]()
             if keep == "recorded":
                 with m.enable_grad():
                     t = 2 * x
+            else:
+                t = MAKE[keep](m, x)
             ctx.save_for_backward(x, t)
             if keep == "attribute":
                 ctx.t = t
@@ -748,7 +772,7 @@ def fourth_power(m: Any, keep: str) -> Any:
     return Power
 
 
-KEPT = ("plain", "detached", "written", "data", "attribute", "numpy", "inner")
+KEPT = tuple(MAKE)
 
 
 @pytest.mark.parametrize("keep", KEPT)

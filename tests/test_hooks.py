@@ -504,6 +504,35 @@ def test_autograd_grad_and_hooks(m):
     assert numbers(g) == [30] and log == [("x", [3])] and x.grad is None
 
 
+def test_a_target_on_the_way_to_another_is_returned_before_its_hooks(m):
+    """A target's own hooks change what goes on; its value only where nothing goes on."""
+    x = leaf(m, 2)
+    y = x * 3
+    y.register_hook(lambda g: g * 10)
+    (g,) = m.autograd.grad((y * 2).sum(), y, retain_graph=True)
+    assert numbers(g) == [20]
+    g, h = m.autograd.grad((y * 2).sum(), (y, x))
+    assert (numbers(g), numbers(h)) == ([2], [60])
+
+
+def test_backward_with_inputs_runs_their_own_nodes(m):
+    log = Log()
+    x = leaf(m, 2)
+    y = x * 3
+    y.grad_fn.register_prehook(log.name("pre"))
+    y.sum().backward(inputs=[y])
+    assert log == ["pre"] and numbers(y.grad) == [1] and y.retains_grad
+
+
+def test_node_hooks_see_only_what_the_targets_need(m):
+    seen = []
+    x, w = leaf(m, 2), leaf(m, 3)
+    y = x * w
+    y.grad_fn.register_hook(lambda gi, go: seen.append([numbers(g) for g in gi]))
+    m.autograd.grad(y.sum(), x)
+    assert seen == [[[3], None]]
+
+
 def test_node_hooks_of_an_input_of_grad(m):
     """They run only where another requested input needs the node."""
     log = Log()
@@ -818,6 +847,22 @@ def test_grads_are_all_written_or_none():
     with pytest.raises(ValueError, match="on purpose"):
         loss.backward()
     assert x.grad is None and numbers(w.grad) == [7]
+
+
+def test_an_exception_takes_back_what_a_post_accumulate_hook_saw():
+    """A hook on a leaf must see the new .grad; if a later hook raises, the old one is back."""
+    seen = []
+
+    def fail(g):
+        raise ValueError("on purpose")
+
+    x, w = leaf(sapwood, 0), leaf(sapwood, 2)
+    w.grad = before = sapwood.tensor([7.0], dtype=sapwood.float64)
+    w.register_post_accumulate_grad_hook(lambda p: seen.append(numbers(p.grad)))
+    x.register_hook(fail)
+    with pytest.raises(ValueError, match="on purpose"):
+        (x.exp() * w).sum().backward()
+    assert seen == [[8]] and w.grad is before and numbers(before) == [7] and x.grad is None
 
 
 def test_numpy_settings_and_warnings_of_the_user_hold_in_hooks():

@@ -45,6 +45,10 @@ NO_OPERATIONS = frozenset(
 UNDEFINED = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
 # Methods whose name with an underscore belongs to another function, not to an in-place twin.
 NO_TWIN = frozenset({"bernoulli", "normal"})
+# In-place methods that give the tensor itself another shape.
+RESHAPES = frozenset(
+    {"squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"}
+)
 IMPOSSIBLE = {"fill": ["first operand broadcasts"]}  # samples that an operation cannot have
 F16, F32 = dt.float16.np, dt.F32
 NARROW = {dt.F64: F32, dt.complex128.np: dt.complex64.np}
@@ -385,7 +389,6 @@ def test_everything_is_freed(name: str) -> None:
         finally:
             gc.enable()
 
-    gc.collect()
     every(CASES[name], check)
 
 
@@ -505,6 +508,7 @@ def test_in_place_agrees(name: str) -> None:
         )
         if name == "float_power":  # it computes in float64, and writes only there
             fits = fits and want.dtype is function.given[0].dtype
+        fits = fits or name in RESHAPES
         try:
             written = run(case, swap=write)
         except RuntimeError as e:

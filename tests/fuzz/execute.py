@@ -175,14 +175,26 @@ class Session:
         if self.stale and step.op.startswith(("hook", "retain_grad", "requires_grad_", "refused")):
             for t in self.tensors().values():
                 attempt(lambda t=t: t.grad_fn)  # type: ignore[misc]
+        before = self._gradients() if 10 in fixes and step.op.startswith("backward") else []
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 with self._retaining() if self.retained else _nothing():
                     exec(compiled(step.reading(fixes)), self.env)
         except Exception as error:
+            for t, grad, value in before:  # nothing is written half: the leaves are as they were
+                t.grad = grad
+                if grad is not None:
+                    grad.data.copy_(value)
             return Refusal.of(error)
         return None
+
+    def _gradients(self) -> list[tuple[Any, Any, Any]]:
+        leaves = [
+            t for t in self.tensors().values()
+            if attempt(lambda t=t: t.is_leaf and t.requires_grad, False)  # type: ignore[misc]
+        ]
+        return [(t, t.grad, None if t.grad is None else t.grad.detach().clone()) for t in leaves]
 
     def tensors(self) -> dict[str, Any]:
         """The program's variables that hold tensors, in the order of their creation."""
@@ -229,16 +241,20 @@ class Session:
     def _retain(self, t: Any) -> None:
         if t.is_leaf or not t.requires_grad:
             t.retain_grad()
-        elif not any(t is r for r in self.retained):
-            self.retained.append(t)
+        elif not any(t is r for r, _ in self.retained):
+            self.retained.append((t, t._base.grad_fn if t._is_view() else None))
 
     @contextmanager
     def _retaining(self) -> Iterator[None]:
-        handles = [
-            t.grad_fn.register_prehook(_store(t, t.output_nr))
-            for t in self.retained
-            if t.grad_fn is not None
-        ]
+        handles = []
+        for t, before in self.retained:
+            base = t._base if t._is_view() else None
+            if base is not None and base.grad_fn is not before and base.is_contiguous():
+                # the value of the view is a region of the base's new value, and so is its gradient
+                if base.grad_fn is not None:
+                    handles.append(base.grad_fn.register_prehook(_store(t, base.output_nr, base)))
+            elif attempt(lambda t=t: t.grad_fn, None) is not None:  # type: ignore[misc]
+                handles.append(t.grad_fn.register_prehook(_store(t, t.output_nr)))
         try:
             yield
         finally:
@@ -258,10 +274,13 @@ def _nothing() -> Iterator[None]:
     yield
 
 
-def _store(t: Any, position: int) -> Callable[[tuple[Any, ...]], None]:
+def _store(t: Any, position: int, base: Any = None) -> Callable[[tuple[Any, ...]], None]:
     def store(grads: tuple[Any, ...]) -> None:
         g = grads[position]
         if g is not None:
+            if base is not None:
+                start = t.storage_offset() - base.storage_offset()
+                g = g.contiguous().as_strided(t.size(), t.stride(), start)
             t.grad = g.clone() if t.grad is None else t.grad + g
 
     return store

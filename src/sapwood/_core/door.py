@@ -18,9 +18,9 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import slow
-from sapwood._core.inside import apart
+from sapwood._core.inside import apart, wrote
 from sapwood._core.later import later
-from sapwood._core.memory import heal
+from sapwood._core.memory import bump, heal
 from sapwood._core.mode import MODE
 from sapwood._core.node import Node, next_seq, saved_properties
 from sapwood._core.op import FIXED, MAP, Op, Version, compiled
@@ -165,7 +165,7 @@ def foreign(other: Any) -> bool:
 
 def into(out: Tensor, value: Tensor, op: Op, frame: Any) -> Tensor:
     """`out=`: write a result into a tensor that exists."""
-    if out.requires_grad or value.requires_grad:
+    if MODE.get().grad and (out.requires_grad or value.requires_grad):
         raise RuntimeError(
             f"{op.name}(): functions with out=... arguments don't support automatic "
             "differentiation, but one of the arguments requires grad."
@@ -173,7 +173,10 @@ def into(out: Tensor, value: Tensor, op: Op, frame: Any) -> Tensor:
     if out.array.shape != value.array.shape:
         out.array = np.empty(value.array.shape, out.array.dtype)
     np.copyto(out.array, value.array, casting="same_kind")
-    slow.version_of(out).n += 1
+    bump(out)
+    if out.node is None:
+        out.cuts = merge_cuts(value.cuts, out.cuts)
+        wrote(out, value.cuts)
     return out
 
 

@@ -29,6 +29,7 @@ class Firing:
     pending: list
     flush: Any
     user_state: Any
+    needed: Any
 
     def before(self, node: Node, g: Any, *, owned: bool) -> tuple[Any, bool]:
         """Tensor hooks in order of registration, then the stores of retain_grad."""
@@ -141,8 +142,8 @@ class Firing:
         ins: list[Any] = []
         for k, r in enumerate(results):
             inp = node.inputs[k]
-            if r is None or inp is None:
-                ins.append(None)
+            if r is None or inp is None or (self.needed is not None and inp not in self.needed):
+                ins.append(None)  # absent, or beside the way to the targets
             else:
                 meta = inp.output_meta(node.ports[k])
                 ins.append(self.show(self.way.fit(r, meta.shape, meta.dtype)))

@@ -2,13 +2,17 @@
 
 A value that such a forward keeps for itself looks like a constant afterwards, and a second
 derivative through it would silently miss a path. So results inside carry a cut whose kind is the
-`Inside` of that run, inherited like every cut; `hides` then tells whether a value that was kept
-depends on the inputs. Operations without derivative (comparisons, argmax) end the inheritance.
+`Inside` of that run, inherited like every cut; `computed_at` then tells whether a value that was
+kept depends on the inputs, and where it was computed. Operations without derivative (comparisons,
+argmax) end the inheritance. A number taken out with item() is a constant.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
+
+import numpy as np
 
 from sapwood._core import where
 from sapwood._core.mode import MODE
@@ -20,7 +24,7 @@ class Inside(str):
     __slots__ = ("left", "written")
 
     def __init__(self, _: str) -> None:
-        self.written: list[Any] = []  # versions of tensors that such values were written into
+        self.written: list[tuple] = []  # arrays that such values went into, weakly, and the lines
         self.left: tuple | None = None  # the line where such values went to NumPy, if any did
 
     __eq__ = object.__eq__  # two runs of one forward are two
@@ -32,12 +36,25 @@ def made_inside(cuts: tuple | None, inside: Inside) -> bool:
     return cuts is not None and any(cut[0] is inside for cut in cuts)
 
 
-def hides(t: Any, inside: Inside) -> bool:
-    """Whether a tensor was computed, in this run, from something that requires grad."""
-    if made_inside(t.cuts, inside) or any(version is t.version for version in inside.written):
-        return True
+def computed_at(t: Any, inside: Inside) -> tuple | None:
+    """The line where a tensor was computed, in this run, from what requires grad; else None."""
+    for kind, code, lasti, _shape in t.cuts or ():
+        if kind is inside:
+            return code, lasti
+    if inside.written:
+        memory = owner(t.array)
+        for ref, site in inside.written:
+            if ref() is memory:
+                return site
     # it may have come back from NumPy
-    return inside.left is not None and t.cuts is None and t.node is None
+    return inside.left if t.cuts is None and t.node is None else None
+
+
+def owner(a: Any) -> Any:
+    """The array that has the memory of a view."""
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    return a
 
 
 def apart(cuts: tuple | None) -> tuple | None:
@@ -51,7 +68,7 @@ def wrote(t: Any, cuts: tuple | None) -> None:
     """Values with these cuts were written into the memory of `t`."""
     inside = MODE.get().why
     if type(inside) is Inside and made_inside(cuts, inside):
-        inside.written.append(t.version)
+        inside.written.append((weakref.ref(owner(t.array)), where.user_site()))
 
 
 def left(t: Any) -> None:

@@ -20,7 +20,7 @@ try:
 except ImportError:  # pragma: no cover - a NumPy with another inside
     IGNORE = {"all": "ignore"}  # type: ignore[assignment]
 
-    current = np.geterr
+    current = np.geterr  # type: ignore[assignment]
 
     def silence(state: Any) -> Any:
         """Set NumPy's error state; returns what `restore` needs."""

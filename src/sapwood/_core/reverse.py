@@ -237,9 +237,13 @@ class Pass(Firing):
             if node.hooks is not None and g is not None:  # a root beside the way to the targets
                 self.before(node, g, owned=owned)
             return None, None
+        early = self.targets and node.hooks is not None and self.must_run(node)
+        if early and g is not None:  # PyTorch: a target on the way to another one is not hooked
+            self.capture(node, list(g) if node.op.out else g)
+            owned = False
         if node.hooks is not None:
             g, owned = self.before(node, g, owned=owned)
-        if self.targets and g is not None:
+        if self.targets and g is not None and not early:
             self.capture(node, g)
         custom = node.plan.custom
         if (g is None and not custom) or not self.must_run(node):
@@ -280,6 +284,8 @@ class Pass(Firing):
         """With targets: whether an input of the node is on the way to one."""
         if self.needed is None:
             return True
+        if self.accumulate and any(node is target for target, _ in self.targets):
+            return True  # backward(inputs=...) runs the nodes of its inputs, too, as PyTorch does
         return any(inp in self.needed for inp in node.inputs if inp is not None)
 
     def takes(self, inp: Node | None) -> bool:

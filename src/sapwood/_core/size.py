@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Iterable
 from typing import Any
+
+
+INT = frozenset({int})
+
+
+def whole(n: Any, i: int) -> int:
+    """An extent as an int, or PyTorch's error."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is "
+                        f"'{type(n).__name__}')") from None
 
 
 class Size(tuple):
     """A tuple of extents: torch.Size([2, 3])."""
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable = ()) -> Size:
+        """A shape of integers."""
+        found = tuple(sizes)
+        if not INT.issuperset(map(type, found)):
+            found = tuple(whole(n, i) for i, n in enumerate(found))
+        return tuple.__new__(cls, found)
 
     def numel(self) -> int:
         """The number of elements."""

@@ -305,6 +305,8 @@ def explain(op: Op, e: Exception, xs: Any, attrs: tuple, site: tuple) -> Excepti
         title = common_dtype([x for x in xs if type(x) in KINDS]).title
         e = NotImplementedError(f"\"{name}_cpu\" not implemented for '{title}'")
         text = str(e)
+    if text.startswith("argument '"):
+        text = f"{name}(): {text}"
     given = ", ".join(
         f"{dt.of(x.array.dtype).name}{errors.shape_text(x.array.shape)}" if type(x) in KINDS
         else f"{x!r:.40}" for x in xs

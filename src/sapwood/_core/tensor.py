@@ -302,6 +302,8 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if isinstance(self.node, Leaf):
             self.node.shape, self.node.dtype = value.array.shape, value.array.dtype
+        if self.node is None:
+            self.cuts = value.cut_by("data")
         self.array = value.array
         self.memory = None  # old views keep the old memory; the version counter stays, as the hooks
 

@@ -191,12 +191,9 @@ class Writer:
             lines += ["    " + line for line in self.node(tensors, numbers)]
             lines.append("    return t")
         lines.append("t.node = None")
-        equal = f"t.cuts = {names[0]}.cuts"
-        if len(names) > 1:
-            for name in names[1:]:
-                equal += f"; c = {name}.cuts"
-                equal += "\nif c is not None: t.cuts = merge(t.cuts, c)"
-        lines += equal.split("\n")
+        lines.append(f"t.cuts = {names[0]}.cuts")
+        for name in names[1:]:
+            lines += [f"c = {name}.cuts", "if c is not None: t.cuts = merge(t.cuts, c)"]
         if not self.op.grad:
             lines.append("if t.cuts is not None: t.cuts = apart(t.cuts)")
         lines.append(f"if {some}:")

@@ -9,6 +9,7 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core.border import FUNCTIONS, NAMES
 from sapwood._core.device import check_device
+from sapwood._core.inside import left
 from sapwood._core.tensor import Tensor
 from sapwood._ops.make import made
 
@@ -57,6 +58,7 @@ def export(t: Tensor) -> np.ndarray:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if dt.of(t.array.dtype) is dt.bfloat16:
         raise BufferError("NumPy does not export bfloat16 through DLPack: convert it to float32")
+    left(t)
     return t.array
 
 

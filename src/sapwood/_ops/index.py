@@ -24,6 +24,7 @@ from sapwood._core.slow import general
 from sapwood._core.tensor import Tensor
 from sapwood._ops.adding import add_at
 from sapwood._ops.keys import Array, Keys, extent, is_tuple, keys_of, mask_or_integers, misfit, part
+from sapwood._ops.layout import ordered
 from sapwood._ops.parts import aliased, select, slice_, step
 from sapwood._ops.select import fill_run
 from sapwood._ops.views import expand_shape, reshape, unsqueeze
@@ -38,7 +39,9 @@ def pick(x: Array, keys: Keys) -> Array:
         out = x[key]
     except IndexError as e:
         raise misfit(x, keys, e) from None
-    return np.asarray(out, order="C")
+    if x.flags.c_contiguous:
+        return np.asarray(out, order="C")
+    return ordered(np.asarray(out), keys.strides(x, out.ndim))
 
 
 def add_picked(buffer: Array, g: Array, keys: Keys) -> None:
@@ -95,11 +98,11 @@ def unwritten(x: Array, y: Any, keys: Keys, e: Exception) -> Exception:
     return misfit(x, keys, e)
 
 
-def on_copy(into: Callable) -> Callable:
+def on_copy(into: Callable, order: Any = "K") -> Callable:
     """`run` of a record whose in-place form is `into`."""
 
     def run(x: Array, *values: Any) -> Array:
-        out = np.array(x, order="K")
+        out = np.array(x, order=order)
         into(out, *values)
         return out
 
@@ -203,7 +206,8 @@ class Apart:
         start, stop, by = k.indices(n)
         if by <= 0:
             raise ValueError("step must be greater than zero")
-        if alone or start or stop != n or by != 1:
+        whole = k.start is None or k.start == 0
+        if alone or not whole or stop != n or by != 1:
             self.x = step(slice_.op, self.x, (self.dim, start, max(start, stop), by), self.site)
         self.dim += 1
         self.real += 1
@@ -270,6 +274,9 @@ def named(kind: type) -> str:
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """x[key] = value: a write through the view of key, or at what it picks from that view."""
+    shape = self.array.shape
+    if type(key) is slice and shape and key.indices(shape[0]) == (0, shape[0], 1):
+        key = Ellipsis  # no view of everything between, as in PyTorch
     apart = take_apart(self, key, MODE.get().site or (None, 0))
     x, keys = apart.x, apart.keys()
     value = assigned(value, x)

@@ -22,14 +22,12 @@ from sapwood._ops.splits import unbind
 from sapwood._ops.views import expand, flatten, reshape, unsqueeze
 
 
-def only_tensors(xs: list, name: str) -> None:
-    """Refuse an empty list and what is no tensor."""
+def only_tensors(xs: list) -> None:
+    """Refuse what is no tensor."""
     for i, x in enumerate(xs):
         if not isinstance(x, np.ndarray):
             raise TypeError(
                 f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
-    if not xs:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
 # ---- along a dimension that exists -----------------------------------------------------------
@@ -39,9 +37,7 @@ SKIPPED = (0,)  # empty 1-d tensors join anything
 
 def cat_args(xs: list, dim: Any, axis_: Any = None, out: Any = None) -> tuple:
     """The dimension and the extents along it; None for what is skipped."""
-    if not xs:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    only_tensors(xs, "cat")
+    only_tensors(xs)
     for i, x in enumerate(xs):
         if x.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -71,7 +67,13 @@ def cat_run(xs: list, dim: int, lengths: tuple) -> np.ndarray:
     """np.concatenate without what is skipped."""
     if None in lengths:
         xs = [x for x, n in zip(xs, lengths, strict=True) if n is not None]
-    return np.concatenate(xs, dim)
+    return joined(xs, dim)
+
+
+def joined(xs: list, dim: int) -> np.ndarray:
+    """np.concatenate into row-major memory."""
+    out = np.concatenate(xs, dim)
+    return out if out.flags.c_contiguous else np.ascontiguousarray(out)
 
 
 def cat_rule(g: Any, dim: int, lengths: tuple) -> list:
@@ -89,19 +91,23 @@ def cat_rule(g: Any, dim: int, lengths: tuple) -> list:
 LIST = """
 if type(tensors) in KINDS:
     raise TypeError("{0}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+tensors = list(tensors)
+if not tensors:
+    raise {1}
 if out is not None:
     return into(out, {0}(tensors, dim, axis=axis), OP, getframe(1))
 """
 SIGNATURE = "tensors, dim=0, *, axis=None, out=None"
 cat = primitive("cat", "*xs; dim lengths", kind=MOVE, run=cat_run, bind=cat_args, alias=False,
-                grad=dict(xs=cat_rule), sig=SIGNATURE, prologue=LIST.format("cat"),
+                grad=dict(xs=cat_rule), sig=SIGNATURE, prologue=LIST.format(
+                    "cat", "ValueError('torch.cat(): expected a non-empty list of Tensors')"),
                 doc="Tensors joined along a dimension.")
 alias(cat, "concat", "concatenate")
 
 
 def stack_args(xs: list, dim: Any, axis_: Any = None, out: Any = None) -> tuple:
     """The new dimension; equal shapes."""
-    only_tensors(xs, "stack")
+    only_tensors(xs)
     shape = xs[0].shape
     for i, x in enumerate(xs):
         if x.shape != shape:
@@ -115,12 +121,13 @@ def stack_run(xs: list, dim: int) -> np.ndarray:
     """Joined along a new dimension."""
     shape = xs[0].shape
     shape = (*shape[:dim], 1, *shape[dim:])
-    return np.concatenate([x.reshape(shape) for x in xs], dim)
+    return joined([x.reshape(shape) for x in xs], dim)
 
 
 stack = primitive("stack", "*xs; dim", kind=MOVE, run=stack_run, bind=stack_args, alias=False,
                   grad=dict(xs=lambda g, dim: unbind(g, dim)), sig=SIGNATURE,
-                  prologue=LIST.format("stack"), doc="Tensors joined along a new dimension.")
+                  prologue=LIST.format(
+                      "stack", "RuntimeError('stack expects a non-empty TensorList')"), doc="Tensors joined along a new dimension.")
 
 
 # ---- with at least so many dimensions --------------------------------------------------------
@@ -186,7 +193,7 @@ alias(vstack, "row_stack")
 
 def blocks_args(xs: list) -> tuple:
     """Where each block goes: (rows, columns, its own shape)."""
-    only_tensors(xs, "block_diag")
+    only_tensors(xs)
     places, row, col = [], 0, 0
     for i, x in enumerate(xs):
         if x.ndim > 2:

@@ -58,6 +58,29 @@ class Keys:
             out += k.nonzero() if not isinstance(k, slice) and k.dtype.kind == "b" else [k]
         return tuple(out)
 
+    def strides(self, x: Array, ndim: int) -> list[tuple]:
+        """Strides of what is picked from, and of the indices, as dimensions of the result."""
+        free, picks = [], []
+        d = first = last = 0
+        for p in self.parts:
+            n = p.ndim if p is not None and p.dtype.kind == "b" else 1
+            if p is None:
+                free.append((d, x.strides[d]))
+            else:
+                first, last = (d if not picks else first), d + n
+                picks.append(p)
+            d += n
+        free += [(k, x.strides[k]) for k in range(d, x.ndim)]
+        adjacent = all(not first < k < last for k, _ in free)
+        lead = [s for k, s in free if adjacent and k < first]
+        rest = [s for k, s in free if not adjacent or k >= first]
+        width = ndim - len(free)
+        out = [(*lead, *(0,) * width, *rest)]
+        for p in picks:
+            own = (0,) * (width - p.ndim) + p.strides if p.dtype.kind != "b" else (8,)
+            out.append((*(0,) * len(lead), *own, *(0,) * len(rest)))
+        return out
+
     def __repr__(self) -> str:
         return "(" + ", ".join(":" if p is None else str(p.shape) for p in self.parts) + ")"
 

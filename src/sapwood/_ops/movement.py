@@ -19,6 +19,7 @@ from sapwood._core.door import apply, primitive
 from sapwood._core.op import MOVE
 from sapwood._core.tensor import Tensor, plain
 from sapwood._ops.axes import axis, different, named, sizes, whole
+from sapwood._ops.layout import ordered
 from sapwood._ops.overlay import fit
 from sapwood._ops.parts import diagonal, diagonal_args, diagonal_run, unview
 from sapwood._ops.views import expand, flatten, unsqueeze, view
@@ -53,6 +54,8 @@ def clone_run(a: np.ndarray, order: str) -> np.ndarray:
     """A copy in some order of memory."""
     if order == "L":
         return np.moveaxis(np.array(np.moveaxis(a, 1, -1), order="C"), -1, 1)
+    if order == "K" and not a.flags.forc and 0 in a.strides:
+        return ordered(a, [a.strides])
     return np.array(a, order=order)  # type: ignore[call-overload]
 
 
@@ -63,7 +66,7 @@ clone = moving(
 
 def lies(a: np.ndarray, memory_format: Any) -> bool:
     """Whether the elements lie in memory in the order of a memory format."""
-    if memory_format is contiguous_format or memory_format is preserve_format:
+    if memory_format in (None, contiguous_format, preserve_format):
         return a.flags.c_contiguous
     rank = RANKS.get(memory_format)
     return a.ndim == rank and np.moveaxis(a, 1, -1).flags.c_contiguous
@@ -72,8 +75,6 @@ def lies(a: np.ndarray, memory_format: Any) -> bool:
 @method
 def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     """The tensor itself where its elements lie in row-major order, else a copy that does."""
-    if memory_format is preserve_format:
-        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     if lies(self.array, memory_format):
         return self
     return clone(self, memory_format=memory_format)
@@ -140,7 +141,7 @@ def roll_run(a: np.ndarray, shifts: tuple, dims: tuple) -> np.ndarray:
         if k:
             lead = (slice(None),) * d
             out = np.concatenate((out[(*lead, slice(n - k, n))], out[(*lead, slice(n - k))]), d)
-    return np.array(out) if out is a else out
+    return np.array(out, order="C")
 
 
 roll = moving("roll", "x; shifts dims", run=roll_run, bind=roll_args, sig="input, shifts, dims=None",
@@ -372,7 +373,7 @@ def counted(times: np.ndarray, n: int) -> np.ndarray:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if times.size and times.min() < 0:
         raise RuntimeError("repeats can not be negative")
-    return np.repeat(np.arange(n), times)
+    return np.repeat(np.arange(n, dtype=times.dtype), times)
 
 
 def interleave_equally(input: Tensor, times: int, dim: int | None) -> Tensor:

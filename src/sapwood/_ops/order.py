@@ -10,7 +10,7 @@ from sapwood._core.border import function, function_only
 from sapwood._core.door import TABLE, primitive
 from sapwood._core.op import FOLD
 from sapwood._core.results import result_type
-from sapwood._core.tensor import Tensor, plain
+from sapwood._core.tensor import KINDS, Tensor, plain
 from sapwood._ops.axes import axis
 from sapwood._ops.reduce import kept
 from sapwood._ops.views import reshape
@@ -57,10 +57,11 @@ min_along = chosen("_min_dim", lambda a, dim: np.argmin(a, dim), "Smallest along
 
 
 def half_share(g: Any, x: Any, out: Any, x_shape: tuple) -> Any:
-    """max() of all: the gradient divided among ties."""
-    from sapwood._ops.reduce import share
-
-    return share(g, x, out, x_shape, tuple(range(len(x_shape))), False)
+    """max() of all: the gradient divided among ties, or among NaN where one came out."""
+    a = x.array if type(x) in KINDS else x
+    top = out.array if type(out) in KINDS else out
+    at = np.asarray(a == top if top == top else a != a).astype(a.dtype)
+    return g * (at / at.sum())
 
 
 def some(name: str) -> Any:
@@ -355,24 +356,71 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False,
     return searchsorted(boundaries, input, right=right, out_int32=out_int32)
 
 
+PLACES = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
+
+
+def quantiles(name: str, input: Tensor, q: Any, dim: int | None, how: str, *, keepdim: bool,
+              skip: bool) -> Tensor:
+    """Between sorted elements; NaN wins, or with `skip` is left out."""
+    x = reshape(input, (-1,)) if dim is None else input
+    d = axis(dim or 0, x.array.ndim)
+    kind = x.array.dtype
+    if kind.kind != "f" or kind.itemsize < 4:
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if how not in ("linear", "midpoint", *PLACES):
+        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint "
+                           f"or nearest, but got {how}")
+    if isinstance(q, Tensor) and (q.array.ndim > 1 or q.array.dtype != kind):
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor" if q.array.ndim > 1 else
+                           f"{name}() q tensor must be same dtype as the input tensor")
+    if not x.array.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    at = np.asarray(q.array if isinstance(q, Tensor) else q, kind)
+    if ((at < 0) | (at > 1)).any():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    if not x.array.ndim:
+        x = reshape(x, (1,))
+    rows = sort(x, d)[0].movedim(d, -1)  # type: ignore[attr-defined]
+    bad = np.isnan(rows.array)
+    last = rows.array.shape[-1] - 1
+    most = np.maximum(last - bad.sum(-1, keepdims=True), 0) if skip else np.full(
+        (*rows.array.shape[:-1], 1), last)
+    place = (at.reshape(-1) * most).astype(kind)
+    if not skip:  # one NaN makes all NaN: it is sorted last
+        place = np.where(bad.any(-1, keepdims=True), last, place).astype(kind)
+    if how in PLACES:
+        place = PLACES[how](place)
+    gather = TABLE["gather"].door
+    low = np.floor(place).astype(np.int64)
+    out = gather(rows, -1, plain(low))
+    if how in ("linear", "midpoint"):
+        part = place - low if how == "linear" else np.full_like(place, 0.5)
+        above = gather(rows, -1, plain(np.ceil(place).astype(np.int64)))
+        out = TABLE["lerp"].door(out, above, plain(part.astype(kind)))
+    out = out.movedim(-1, 0)  # type: ignore[attr-defined]
+    if keepdim:
+        shape = tuple(1 if dim is None or k == d else n for k, n in enumerate(input.array.shape))
+        out = reshape(out, (at.size, *shape))
+    return out if at.ndim else out[0]  # type: ignore[index]
+
+
 @function
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
              interpolation: str = "linear") -> Tensor:
-    """Quantiles by linear interpolation between sorted elements."""
-    x = reshape(input, (-1,)) if dim is None else input
-    d = axis(dim or 0, x.array.ndim)
-    at = np.asarray(q.array if isinstance(q, Tensor) else q, x.array.dtype)
-    if ((at < 0) | (at > 1)).any():
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    ordered = sort(x, d)[0].movedim(d, -1)  # type: ignore[attr-defined]
-    place = at.reshape(-1) * (x.array.shape[d] - 1)
-    low, part = np.floor(place).astype(np.int64), place - np.floor(place)
-    high = np.ceil(place).astype(np.int64)
-    below, above = ordered[..., low], ordered[..., high]
-    out = TABLE["lerp"].door(below, above, plain(part.astype(x.array.dtype)))
-    out = out.movedim(-1, 0)
-    if keepdim:
-        shape = tuple(1 if dim is None or k == d else n
-                      for k, n in enumerate(input.array.shape))
-        out = reshape(out, (at.size, *shape))
-    return out if at.ndim else out[0]
+    """Quantiles by interpolation between sorted elements."""
+    return quantiles("quantile", input, q, dim, interpolation, keepdim=keepdim, skip=False)
+
+
+@function
+def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear") -> Tensor:
+    """Quantiles of the elements that are not NaN."""
+    return quantiles("nanquantile", input, q, dim, interpolation, keepdim=keepdim, skip=True)
+
+
+@function_only
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
+         invert: bool = False) -> Tensor:
+    """Whether each element is among the test elements."""
+    a, b = (v.array if isinstance(v, Tensor) else np.asarray(v) for v in (elements, test_elements))
+    return plain(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))

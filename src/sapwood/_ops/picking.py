@@ -74,7 +74,7 @@ def gather_run(x: Array, index: Array, dim: int) -> Array:
         return np.full(index.shape, x)
     if not index.ndim:
         return np.asarray(x[index])
-    return x[along(x.shape, dim, index)]
+    return np.asarray(x[along(x.shape, dim, index)], order="C")
 
 
 def ungather_run(x: Array, index: Array, dim: int, shape: tuple) -> Array:
@@ -145,7 +145,9 @@ def index_select_args(x: Array, index: Array, dim: Any) -> tuple:
 
 def index_select_run(x: Array, index: Array, dim: int) -> Array:
     """Slices along a dimension by position."""
-    return x[(*(slice(None),) * dim, index.reshape(-1))] if x.ndim else np.array(x)
+    if not x.ndim:
+        return np.array(x)
+    return np.asarray(x[(*(slice(None),) * dim, index.reshape(-1))], order="C")
 
 
 def unselect_run(x: Array, index: Array, dim: int, shape: tuple) -> Array:
@@ -261,7 +263,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The positions of elements that are not zero: one row each, or a tensor per dimension."""
     a = input.array
     if as_tuple:
-        return tuple(plain(k) for k in np.nonzero(a if a.ndim else a.reshape(1)))
+        found = np.nonzero(a if a.ndim else a.reshape(1))
+        return tuple(plain(np.ascontiguousarray(k)) for k in found)
     if not a.ndim:
         return plain(np.empty((int(bool(a)), 0), np.int64))
     return plain(np.stack(np.nonzero(a), 0).T)

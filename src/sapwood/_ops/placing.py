@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sapwood._core.tensor import KINDS, Tensor
+from sapwood._core.tensor import KINDS, Tensor, plain
 from sapwood._ops.adding import add_rows
 from sapwood._ops.axes import axis
+from sapwood._ops.index import on_copy
 from sapwood._ops.movement import constant_pad
 from sapwood._ops.picking import (
     add_flat,
@@ -22,7 +23,7 @@ from sapwood._ops.picking import (
     title,
     within,
 )
-from sapwood._ops.scatter import offered, writing
+from sapwood._ops.scatter import offered, reduce_args, reduce_into, reduce_x, reduce_y, writing
 from sapwood._ops.select import convert, masked_fill
 from sapwood._ops.views import tensor
 
@@ -58,7 +59,7 @@ def index_add_args(x: Array, index: Array, y: Array, dim: Any, alpha: Any) -> tu
     if index.size != n:
         raise RuntimeError(f"index_add_(): Number of indices ({index.size}) should be equal to "
                            f"source.size(dim): ({n}), for dim: {d}")
-    if x.ndim and x.shape[:d] + x.shape[d + 1 :] != y.shape[:d] + y.shape[d + 1 :]:
+    if x.ndim != y.ndim or x.shape[:d] + x.shape[d + 1 :] != y.shape[:d] + y.shape[d + 1 :]:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(x.shape)} source.shape = {list(y.shape)}")
@@ -68,8 +69,7 @@ def index_add_args(x: Array, index: Array, y: Array, dim: Any, alpha: Any) -> tu
 
 def index_add_into(x: Array, index: Array, y: Array, dim: int, alpha: Any) -> None:
     """Add alpha times the slices of y."""
-    y = y if alpha == 1 else np.multiply(y, alpha, dtype=y.dtype)
-    add_rows(x, dim, index, y if y.ndim == x.ndim else y.reshape(-1))
+    add_rows(x, dim, index, y if alpha == 1 else np.multiply(y, alpha, dtype=y.dtype))
 
 
 def scaled(g: Any, index: Any, dim: int, alpha: Any, shape: tuple) -> Any:
@@ -175,13 +175,13 @@ index_copy_of = writing(
               y=lambda g, index, dim, y_shape: scaled(g, index, dim, 1, y_shape)),
     erase=erase_rows, doc="x with slices written along a dimension by position.")
 index_fill_value = writing(
-    "_index_fill", "x index; dim value", fill_into, bind=fill_args, title="IndexFillBackward0",
+    "_index_fill", "x index; dim value", fill_into, order="K", bind=fill_args, title="IndexFillBackward0",
     grad=dict(x=lambda g, index, dim: index_fill_value(g, index, dim, 0)), erase=erase_rows,
     doc="x with a number in the slices at some positions.")
 index_fill_tensor = writing(
     "_index_fill_tensor", "x index y; dim",
     lambda x, index, y, dim: fill_into(x, index, dim, convert(y, x.dtype)),
-    bind=tensor_fill_args, title="IndexFillBackward1",
+    order="K", bind=tensor_fill_args, title="IndexFillBackward1",
     grad=dict(x=lambda g, index, dim: index_fill_value(g, index, dim, 0),
               y=lambda g, index, dim: filled(g, index, dim)),
     erase=erase_rows, doc="x with a 0-d tensor in the slices at some positions.")
@@ -189,9 +189,9 @@ index_fill_tensor = writing(
 
 def filled(g: Any, index: Any, dim: int) -> Any:
     """The gradient in the slices that were filled; the pass sums it up."""
-    n = (g.array if type(g) in KINDS else g).ndim
-    index = index % g.shape[dim] if n else index  # positions from the end
-    return index_select_of(g, index, dim)
+    a, i = (v.array if type(v) in KINDS else v for v in (g, index))
+    at = np.unique(i % (a.shape[dim] if a.ndim else 1))  # once each, none from the end
+    return index_select_of(g, plain(at) if type(g) in KINDS else at, dim)
 
 
 @offered
@@ -243,7 +243,7 @@ def put_rule(g: Any, index: Any, accumulate: bool, x_dtype: Any) -> Any:  # noqa
 
 
 put_of = writing(
-    "_put", "x index y; accumulate", put_into, bind=put_args, title="PutBackward0",
+    "_put", "x index y; accumulate", put_into, order="K", bind=put_args, title="PutBackward0",
     grad=dict(x=put_rule, y=lambda g, index, y_shape: take(g, index).reshape(y_shape)),
     doc="x with elements written (or added) by position in the flattened tensor.")
 
@@ -280,7 +280,7 @@ def masked_into(x: Array, mask: Array, y: Array) -> None:
 def masked_scatter_run(x: Array, mask: Array, y: Array) -> Array:
     """The same on a copy, broadcast to the mask."""
     masked_args(x, mask, y)
-    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))
+    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
     masked_into(out, mask, y)
     return out
 
@@ -297,3 +297,39 @@ masked_scatter = picking(
     grad=dict(x=lambda g, mask: masked_fill(g, mask, 0),
               y=lambda g, mask, y_shape: of_elements(g, mask, y_shape)),
     doc="input with the elements of source, in order, where mask holds.")
+
+
+# ---- index_reduce ----------------------------------------------------------------------------
+
+index_reduce_of = picking(  # no `into`: its rules read x and the result
+    "_index_reduce", "x index y; dim reduce include_self", run=on_copy(reduce_into),
+    bind=reduce_args, in_place="_index_reduce_", title="IndexReduceBackward0",
+    grad=dict(x=reduce_x, y=reduce_y), source="as scatter_reduce",
+    doc="x with slices reduced into it along a dimension by position.")
+
+
+@offered
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
+    include_self: bool = True
+) -> tuple:
+    """input with slices of source reduced into it (prod, mean, amax, amin) at positions."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    x, y, at = input.array, tensor(source, "index_reduce").array, index.array
+    d = vector(x, at, dim, "index_reduce")
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"index_reduce(): self ({title(x)}) and source ({title(y)}) must have the "
+                           "same scalar type")
+    n = y.shape[d] if y.ndim else 1
+    if at.size != n:
+        raise RuntimeError(f"index_reduce(): Number of indices ({at.size}) should be equal to "
+                           f"source.size(dim): ({n}), for dim: {d}")
+    if x.shape[:d] + x.shape[d + 1 :] != y.shape[:d] + y.shape[d + 1 :]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(x.shape)} source.shape = {list(y.shape)}")
+    line = at.reshape(-1, *(1,) * (y.ndim - d - 1)) if y.ndim else at.reshape(())
+    return (index_reduce_of, input, plain(np.broadcast_to(line, y.shape)), source, d, reduce,
+            include_self)

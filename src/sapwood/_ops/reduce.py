@@ -65,21 +65,25 @@ def cast(x: Any, dtype: Any) -> Any:
     return np.asarray(x).astype(dt.numpy_of(kind))
 
 
-def sum_run(a: np.ndarray, dims: tuple, keepdim: bool) -> np.ndarray:
-    """NumPy's pairwise sum; integers and booleans in int64."""
-    if a.dtype.kind in "bi" or a.dtype.kind == "u":
-        return a.sum(axis=axis_of(dims), keepdims=keepdim, dtype=np.int64)
+def sum_run(a: np.ndarray, dims: tuple, keepdim: bool, kind: Any) -> np.ndarray:
+    """NumPy's pairwise sum; integers and booleans in int64, or in the dtype asked for."""
+    if a.dtype.kind in "biu":
+        return a.sum(axis=axis_of(dims), keepdims=keepdim, dtype=kind or np.int64)
     return a.sum(axis=axis_of(dims), keepdims=keepdim)
 
 
+def folded(a: np.ndarray, dim: Any, keepdim: Any, dtype: Any) -> tuple:
+    """The attributes of sum and prod: the last one is the dtype that was asked for."""
+    return (*over(a, dim, keepdim), None if dtype is None else dt.as_dtype(dtype, "dtype").np)
+
+
 sum = primitive(  # noqa: A001 (PyTorch's name)
-    "sum", "x; dims keepdim", kind=FOLD, run=sum_run, in_place=False,
+    "sum", "x; dims keepdim kind", kind=FOLD, run=sum_run, in_place=False,
     title=lambda node: "SumBackward0" if node.attrs[0] == tuple(range(len(node.input_meta(0).shape)))
     and not node.attrs[1] else "SumBackward1",
     grad=dict(x=lambda g, x_shape, dims, keepdim: spread_over(g, x_shape, dims, keepdim)),
-    sig="input, dim=None, keepdim=False, *, dtype=None", alias=True,
-    bind=lambda a, dim, keepdim, dtype: over(a, dim, keepdim), prologue=TO_DTYPE,
-    env={"cast": cast}, doc="The sum over dimensions (all of them by default).")
+    sig="input, dim=None, keepdim=False, *, dtype=None", alias=True, bind=folded,
+    prologue=TO_DTYPE, env={"cast": cast}, doc="The sum over dimensions (all of them by default).")
 
 
 def floats_only(name: str) -> Any:
@@ -95,9 +99,15 @@ def floats_only(name: str) -> Any:
     return check
 
 
+def mean_run(a: np.ndarray, dims: tuple, keepdim: bool) -> np.ndarray:
+    """The sum divided by the count; NaN of nothing."""
+    total = np.asarray(a.sum(axis=axis_of(dims), keepdims=keepdim))
+    return total / np.asarray(count(a.shape, dims), total.real.dtype)
+
+
 mean = primitive(
     "mean", "x; dims keepdim", kind=FOLD, in_place=False, alias=True,
-    run=lambda a, dims, keepdim: np.mean(a, axis=axis_of(dims), keepdims=keepdim),
+    run=lambda a, dims, keepdim: mean_run(a, dims, keepdim),
     title=lambda node: "MeanBackward0" if node.attrs[0] == tuple(
         range(len(node.input_meta(0).shape))) and not node.attrs[1] else "MeanBackward1",
     grad=dict(x=lambda g, x_shape, dims, keepdim:
@@ -109,14 +119,17 @@ mean = primitive(
     env={"cast": cast}, doc="The mean over dimensions (all of them by default).")
 
 
-def prod_run(a: np.ndarray, dims: tuple, keepdim: bool) -> np.ndarray:
-    """The product; integers in int64."""
-    kind = np.int64 if a.dtype.kind in "biu" else None
-    return a.prod(axis=axis_of(dims), keepdims=keepdim, dtype=kind)
+def prod_run(a: np.ndarray, dims: tuple, keepdim: bool, kind: Any) -> np.ndarray:
+    """The product; integers and booleans in int64, or in the dtype asked for."""
+    if a.dtype.kind in "biu":
+        return a.prod(axis=axis_of(dims), keepdims=keepdim, dtype=kind or np.int64)
+    return a.prod(axis=axis_of(dims), keepdims=keepdim)
 
 
-def prod_rule(g: Any, x: Any, x_shape: tuple, dims: tuple, keepdim: bool) -> Any:
-    """The product of all others, right with zeros: no division."""
+def prod_rule(g: Any, x: Any, out: Any, x_shape: tuple, dims: tuple, keepdim: bool) -> Any:
+    """The product of all others: by division where nothing is zero and nobody differentiates."""
+    if type(x) not in KINDS and x.all():
+        return keep(g * cj(out), x_shape, dims, keepdim) / cj(x)
     return keep(g, x_shape, dims, keepdim) * cj(others(x, x_shape, dims))
 
 
@@ -132,7 +145,7 @@ def others(x: Any, shape: tuple, dims: tuple) -> Any:
     lead = tuple(shape[d] for d in rest)
     rows = reshape(permute(x, order), (*lead, n))
     last = len(lead)
-    one = basic(rows, (slice(None),) * last + (slice(0, 1),)) * 0.0 + 1.0
+    one = np.ones((*lead, 1), (x.array if type(x) in KINDS else x).dtype)
     head = (slice(None),) * last + (slice(0, n - 1),)
     tail = (slice(None),) * last + (slice(1, n),)
     left = cat([one, cumprod(basic(rows, head), last)], last) if n > 1 else one
@@ -146,11 +159,11 @@ def others(x: Any, shape: tuple, dims: tuple) -> Any:
 
 
 prod = primitive(
-    "prod", "x; dims keepdim", kind=FOLD, run=prod_run, in_place=False,
+    "prod", "x; dims keepdim kind", kind=FOLD, run=prod_run, in_place=False,
     title=lambda node: "ProdBackward0" if node.attrs[0] == tuple(
         range(len(node.input_meta(0).shape))) and not node.attrs[1] else "ProdBackward1",
-    grad=dict(x=prod_rule), sig="input, dim=None, keepdim=False, *, dtype=None",
-    bind=lambda a, dim, keepdim, dtype: over(a, dim, keepdim), prologue=TO_DTYPE,
+    grad=dict(x=prod_rule), sig="input, dim=None, keepdim=False, *, dtype=None", bind=folded,
+    prologue=TO_DTYPE,
     env={"cast": cast}, doc="The product over dimensions (all of them by default).")
 
 # ---- extremes ----------------------------------------------------------------------------------
@@ -174,17 +187,16 @@ def not_empty(name: str) -> Any:
 
 
 def share(g: Any, x: Any, out: Any, shape: tuple, dims: tuple, keepdim: bool) -> Any:
-    """The gradient divided evenly among the places that attain the result."""
+    """The gradient divided evenly among the places that attain the result; NaN attains nothing."""
     at = same(x, keep(out, shape, dims, keepdim))
-    n = TABLE["sum"].door(at, dims, True)
+    n = at.sum(axis=axis_of(dims), keepdims=True)
     return keep(g, shape, dims, keepdim) * (at / n)
 
 
-def same(x: Any, y: Any) -> Any:
-    """1 where equal (or both NaN), in the dtype of x: a constant for every derivative."""
+def same(x: Any, y: Any) -> np.ndarray:
+    """1 where equal, in the dtype of x: a constant for every derivative."""
     a = x.array if type(x) in KINDS else x
-    b = y.array if type(y) in KINDS else y
-    return np.asarray((a == b) | ((a != a) & (b != b))).astype(a.dtype)
+    return np.asarray(a == (y.array if type(y) in KINDS else y)).astype(a.dtype)
 
 
 amax = primitive(
@@ -263,7 +275,7 @@ def spread_args(a: np.ndarray, dim: Any, unbiased: Any, correction: Any, keepdim
 def var_run(a: np.ndarray, dims: tuple, keepdim: bool, correction: float) -> np.ndarray:
     """The mean squared distance from the mean, with a correction of the count."""
     n = count(a.shape, dims)
-    middle = a.mean(axis=axis_of(dims), keepdims=True)
+    middle = mean_run(a, dims, True)
     away = np.abs(a - middle)
     total = (away * away).sum(axis=axis_of(dims), keepdims=keepdim)
     return total / np.asarray(max(n - correction, 0), total.dtype)
@@ -274,13 +286,18 @@ def centred(x: Any, dims: tuple) -> Any:
     return x - TABLE["mean"].door(x, dims, True) if dims else x - x
 
 
+def slope_of(shape: tuple, dims: tuple, correction: float) -> float:
+    """2 / (n - correction), infinite where that is not positive."""
+    n = count(shape, dims) - correction
+    return 2.0 / n if n > 0 else math.inf
+
+
 var = primitive(
     "var", "x; dims keepdim correction", kind=FOLD, run=var_run, in_place=False,
     check=floats_only("var"),
     grad=dict(x=lambda g, x, x_shape, dims, keepdim, correction:
-              keep(g, x_shape, dims, keepdim) * centred(x, dims)
-              * (2.0 / max(count(x_shape, dims) - correction, 0)
-                 if count(x_shape, dims) > correction else float("nan"))),
+              keep(g, x_shape, dims, keepdim) * slope_of(x_shape, dims, correction)
+              * centred(x, dims)),
     sig="input, dim=None, unbiased=None, keepdim=False, *, correction=None",
     bind=lambda a, dim, unbiased, keepdim, correction:
         spread_args(a, dim, unbiased, correction, keepdim),
@@ -291,13 +308,13 @@ def std_rule(
     g: Any, x: Any, out: Any, x_shape: tuple, dims: tuple, keepdim: bool, correction: float
 ) -> Any:
     """(x - mean) / (std (n - correction)); 0 where std is 0."""
-    n = count(x_shape, dims) - correction
     where, full = TABLE["where"].door, keep(out, x_shape, dims, keepdim)
     values = full.array if type(full) in KINDS else full
     zero = values == 0
-    scaled = keep(g, x_shape, dims, keepdim) / (full * (float(n) if n > 0 else float("nan")))
-    return where(zero, np.zeros((), values.dtype), scaled) * centred(x, dims) if zero.any() \
-        else scaled * centred(x, dims)
+    part = keep(g, x_shape, dims, keepdim) / (full * 2.0)
+    if zero.any():
+        part = where(zero, np.zeros((), values.dtype), part)
+    return part * slope_of(x_shape, dims, correction) * centred(x, dims)
 
 
 std = primitive(
@@ -400,11 +417,20 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return norm(input - other, p)
 
 
-@function
-def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of elements that are not NaN."""
-    x = input if dtype is None else cast(input, dtype)
-    return sum(TABLE["where"].door(plainly(x) != plainly(x), 0, x), dim, keepdim)
+def present(x: Any) -> np.ndarray:
+    """1 where x is not NaN: a constant for every derivative."""
+    a = x.array if type(x) in KINDS else x
+    return np.asarray(a == a).astype(a.dtype)
+
+
+nansum = primitive(
+    "nansum", "x; dims keepdim kind", kind=FOLD, in_place=False, title="NansumBackward0",
+    run=lambda a, dims, keepdim, kind: sum_run(
+        np.where(a == a, a, np.zeros((), a.dtype)), dims, keepdim, kind),
+    grad=dict(x=lambda g, x, x_shape, dims, keepdim:
+              spread_over(g, x_shape, dims, keepdim) * present(x)),
+    sig="input, dim=None, keepdim=False, *, dtype=None", bind=folded, prologue=TO_DTYPE,
+    env={"cast": cast}, doc="The sum of elements that are not NaN.")
 
 
 @function
@@ -418,5 +444,3 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
 def plainly(x: Tensor) -> Tensor:
     """The values without history, for conditions."""
     return x.detach()
-
-

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sapwood._core.border import METHODS, border, function
+from sapwood._core.border import METHODS, alias, border, function, function_only
 from sapwood._core.door import TABLE, primitive
 from sapwood._core.op import FOLD
 from sapwood._core.tensor import KINDS, Tensor
@@ -49,19 +49,19 @@ def cumprod_rule(g: Any, x: Any, out: Any, dim: int) -> Any:
         return g
     if not (a == 0).any() and type(x) not in KINDS:
         return late_sum(g * cj(out), dim) / cj(x)
-    return careful_cumprod(g, x, dim, a.shape)
+    return careful_cumprod(g, x, dim, a.shape, a.dtype)
 
 
-def careful_cumprod(g: Any, x: Any, dim: int, shape: tuple) -> Any:
+def careful_cumprod(g: Any, x: Any, dim: int, shape: tuple, kind: Any) -> Any:
     """The rule as a polynomial in x, right with zeros and at every order; O(n^2) along dim."""
     basic, cat, sum_ = TABLE["_index_basic"].door, TABLE["cat"].door, TABLE["sum"].door
     n, head = shape[dim], (slice(None),) * dim
     parts = []
     for k in range(n):
-        one = basic(x, (*head, slice(k, k + 1))) * 0.0 + 1.0
+        one: Any = np.ones((*shape[:dim], 1, *shape[dim + 1 :]), kind)
         before = basic(x, (*head, slice(0, k)))
         if k:
-            one = one * TABLE["prod"].door(before, dim, True)
+            one = TABLE["prod"].door(before, dim, True)
         rest = basic(x, (*head, slice(k + 1, n)))
         chain = cat([one, rest], dim)
         weights = basic(g, (*head, slice(k, n)))
@@ -80,8 +80,8 @@ def public_scan(name: str, record: Any) -> None:
     """cumsum and cumprod with PyTorch's arguments, and in place."""
 
     def call(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-        x = input if dtype is None else cast(input, dtype)
-        return record(x, axis(dim, input.array.ndim))
+        d = axis(dim, input.array.ndim)
+        return record(input, d) if dtype is None else cast(record(cast(input, dtype), d), dtype)
 
     def write(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
         return getattr(self, record.op.in_place)(axis(dim, self.array.ndim))
@@ -142,3 +142,30 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     return x
 
 
+def strips(y: Tensor, x: Any, dx: Any, dim: int) -> tuple[Tensor, int]:
+    """Twice the area between neighbours along a dimension."""
+    d = axis(dim, y.array.ndim)
+    basic, head = TABLE["_index_basic"].door, (slice(None),) * d
+    both = basic(y, (*head, slice(1, None))) + basic(y, (*head, slice(0, -1)))
+    if x is None:
+        return both * dx, d
+    if x.array.ndim == 1 and y.array.ndim > 1:
+        x = x.reshape([-1 if k == d else 1 for k in range(y.array.ndim)])
+    return both * diff(x, 1, d - y.array.ndim), d
+
+
+@function_only
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """The integral along a dimension by the trapezoidal rule."""
+    parts, d = strips(y, x, dx, dim)
+    return TABLE["sum"].door(parts, d) / 2.0
+
+
+@function_only
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """The running integral along a dimension by the trapezoidal rule."""
+    parts, d = strips(y, x, dx, dim)
+    return cumsum_of(parts, d) / 2.0
+
+
+alias(trapezoid, "trapz")

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from sapwood._core.border import METHODS, border, function
+from sapwood._core.mode import MODE
 from sapwood._core.tensor import KINDS, Tensor
 from sapwood._ops.adding import add_along, along
 from sapwood._ops.axes import axis
 from sapwood._ops.checks import no_derivative
 from sapwood._ops.compare import where
+from sapwood._ops.elementwise import div, mul
 from sapwood._ops.index import on_copy
 from sapwood._ops.movement import constant_pad
 from sapwood._ops.parts import basic
@@ -30,9 +32,10 @@ from sapwood._ops.views import tensor
 Array = np.ndarray
 
 
-def writing(name: str, spec: str, into: Callable, **fields: Any) -> Any:
+def writing(name: str, spec: str, into: Callable, *, order: str = "C", **fields: Any) -> Any:
     """The record of a write at picked places, and its in-place method `_name_`."""
-    return picking(name, spec, run=on_copy(into), into=into, in_place=f"{name}_", **fields)
+    run = on_copy(into, order)
+    return picking(name, spec, run=run, into=into, in_place=f"{name}_", **fields)
 
 
 def offered(arrange: Callable) -> Callable:
@@ -226,7 +229,7 @@ def counts(index: Array, dim: int, shape: tuple, include_self: bool, dtype: Any)
     """How many values come together at each place; 1 where none does."""
     n = np.ones(shape, dtype) if include_self else np.zeros(shape, dtype)
     add_along(n, dim, index, np.ones(index.shape, dtype))
-    return np.maximum(n, 1)
+    return np.asarray(np.maximum(n, 1))
 
 
 def reduce_into(
@@ -286,24 +289,26 @@ def reduce_x(
     """The gradient of what was there before."""
     i = raw(index)
     if reduce == "mean":
-        g = g / counts(i, dim, raw(x).shape, include_self, raw(x).dtype)
+        g = div(g, counts(i, dim, raw(x).shape, include_self, raw(x).dtype))
     elif reduce == "prod":
-        zero = raw(x) == 0
+        zero = np.asarray(raw(x) == 0)
         others = where(zero, 1, x)
-        g = g * scatter_reduce_of(others, index, y, dim, "prod", include_self) / others
+        product = scatter_reduce_of(others, index, y, dim, "prod", include_self)
+        g = div(mul(g, product), others)
     elif reduce != "sum":
         mine, _, n = winners(x, i, y, out, dim)
-        g = where(mine, g / n, 0)
+        g = where(mine, div(g, n), 0)
     return g if include_self else scatter_value(g, index, dim, 0)
 
 
 def winners(x: Any, index: Array, y: Any, out: Any, dim: int) -> tuple[Array, Array, Array]:
     """Where the old value, where the source is the extreme; and how many share it."""
-    mine = raw(x) == raw(out)
-    theirs = part_of(raw(y), index).reshape(index.shape) == gather_of(raw(out), index, dim)
+    mine = np.asarray(raw(x) == raw(out))
+    theirs = np.asarray(
+        part_of(raw(y), index).reshape(index.shape) == gather_of(raw(out), index, dim))
     n = mine.astype(raw(x).dtype)
     add_along(n, dim, index, theirs.astype(n.dtype))
-    return mine, theirs, np.maximum(n, 1)
+    return mine, theirs, np.asarray(np.maximum(n, 1))
 
 
 def reduce_y(
@@ -312,12 +317,12 @@ def reduce_y(
     """The gradient of the source."""
     i, shape = raw(index), raw(y).shape
     if reduce == "mean":
-        g = g / counts(i, dim, raw(x).shape, include_self, raw(x).dtype)
+        g = div(g, counts(i, dim, raw(x).shape, include_self, raw(x).dtype))
     elif reduce == "prod":
         return unused(product_y(g, x, index, used(y, index), out, dim, include_self), index, shape)
     elif reduce != "sum":
         _, theirs, n = winners(x, i, y, out, dim)
-        return unused(where(theirs, gather_of(g / n, index, dim), 0), index, shape)
+        return unused(where(theirs, gather_of(div(g, n), index, dim), 0), index, shape)
     return of_source(g, index, dim, shape)
 
 
@@ -325,18 +330,23 @@ def product_y(
     g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, include_self: bool  # noqa: FBT001
 ) -> Any:
     """The product of the others: of a single zero without it, nothing where there are two."""
-    zero = raw(y) == 0
+    zero = np.asarray(raw(y) == 0)
     n = np.zeros(raw(x).shape)
     add_along(n, dim, raw(index), zero.astype(float))
     n = gather_of(n, raw(index), dim)
-    single = zero & (n == 1)
+    if type(g) in KINDS and (n > 1).any():
+        raise RuntimeError(
+            "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
+            "scattered to the same position in self")
+    single = np.asarray(zero & (n == 1))
     without = scatter_reduce_of(x, index, where(single, 1, y), dim, "prod", include_self)
-    usual = gather_of(g * out, index, dim) / where(zero, 1, y)
-    return where(n > 1, 0, where(single, gather_of(g * without, index, dim), usual))
+    usual = div(gather_of(mul(g, out), index, dim), where(zero, 1, y))
+    return where(np.asarray(n > 1), 0, where(single, gather_of(mul(g, without), index, dim), usual))
 
 
-scatter_reduce_of = writing(
-    "_scatter_reduce", "x index y; dim reduce include_self", reduce_into, bind=reduce_args,
+scatter_reduce_of = picking(  # no `into`: its rules read x and the result
+    "_scatter_reduce", "x index y; dim reduce include_self", run=on_copy(reduce_into),
+    bind=reduce_args, in_place="_scatter_reduce_",
     title="ScatterReduceBackward0", grad=dict(x=reduce_x, y=reduce_y),
     source="PyTorch's conventions: ties of amax and amin share; products look at single zeros",
     doc="x with a source reduced into it along a dimension by position.")
@@ -348,4 +358,8 @@ def scatter_reduce(
 ) -> tuple:
     """input with src reduced into it (sum, prod, mean, amax, amin) at the positions in index."""
     tensor(src, "scatter_reduce", "argument 'src' (position 4)")
+    if input.array.dtype.kind == "c" and MODE.get().grad and (
+            input.requires_grad or src.requires_grad):
+        raise RuntimeError("scatter_reduce does not support automatic differentiation for outputs "
+                           "with complex dtype.")
     return scatter_reduce_of, input, index, src, dim, reduce, include_self

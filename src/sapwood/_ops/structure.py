@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,20 +10,26 @@ from typing import Any
 import numpy as np
 
 from sapwood._core import where
-from sapwood._core.border import METHODS, border
+from sapwood._core.border import FUNCTIONS, METHODS, border
+from sapwood._core.inside import left
+from sapwood._core.memory import bump, check_write
 from sapwood._core.mode import MODE
-from sapwood._core.memory import bump, check_write, move_retain
+from sapwood._core.node import Leaf
 from sapwood._core.size import Size
 from sapwood._core.tensor import Tensor
-from sapwood._ops import splits, views
-from sapwood._ops.axes import axis
+from sapwood._ops import movement, splits, strided, views
+from sapwood._ops.adding import steps
+from sapwood._ops.axes import axis, named, sizes
+
+
+new_tuple = tuple.__new__  # the extents of an array need no check
 
 
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The shape, or the extent of one dimension."""
     shape = self.array.shape
     if dim is None:
-        return Size(shape)
+        return new_tuple(Size, shape)
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return shape[axis(dim, len(shape))]
@@ -31,21 +38,15 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """Strides in elements."""
     a = self.array
-    steps = tuple(s // a.itemsize for s in a.strides) if a.itemsize else a.strides
-    if a.size <= 1 or 1 in a.shape or 0 in a.shape:  # NumPy leaves these free: say them as PyTorch
-        steps = normal_strides(a, steps)
-    return steps if dim is None else steps[axis(dim, a.ndim)]
-
-
-def normal_strides(a: np.ndarray, steps: tuple) -> tuple:
-    """Contiguous strides for contiguous arrays, whatever NumPy keeps for extents of 1 or 0."""
-    if not a.flags.c_contiguous:
-        return steps
-    out, step = [], 1
-    for n in reversed(a.shape):
-        out.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(out))
+    if a.base is None and (a.size == 0 or 1 in a.shape) and a.flags.c_contiguous:
+        found = tuple(steps(tuple(max(n, 1) for n in a.shape)))  # NumPy leaves some of these free
+    else:
+        found = strided.element_strides(a)
+    if dim is None:
+        return found
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return found[axis(dim, a.ndim)]
 
 
 def item(self: Tensor) -> Any:
@@ -62,23 +63,19 @@ def item(self: Tensor) -> Any:
 
 def tolist(self: Tensor) -> Any:
     """Nested lists of Python numbers."""
+    left(self)
     a = self.array
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
 
 
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
-    """Whether the elements lie in memory in row-major order."""
-    return bool(self.array.flags.c_contiguous)
+    """Whether the elements lie in memory in row-major order, or in that of a memory format."""
+    return bool(movement.lies(self.array, memory_format))
 
 
 def storage_offset(self: Tensor) -> int:
     """The position of the first element in the memory it is a part of, in elements."""
-    a = self.array
-    whole = a
-    while isinstance(whole.base, np.ndarray) and whole.base.dtype == a.dtype:
-        whole = whole.base
-    start = a.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-    return start // a.itemsize
+    return strided.offset_of(self.array)
 
 
 def length(self: Tensor) -> int:
@@ -108,19 +105,24 @@ def truth(self: Tensor) -> bool:
     return bool(self.array.reshape(())[()])
 
 
-def scalar(self: Tensor, kind: str) -> Any:
+def scalar(self: Tensor, kind: type, name: str) -> Any:
     """float(t) and its like: allowed, with PyTorch's warning where a graph is lost."""
     if self.array.size != 1:
-        raise RuntimeError(
-            f"a Tensor with {self.array.size} elements cannot be converted to Scalar, at "
-            f"{where.here()}"
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars; this one has shape "
+            f"{list(self.array.shape)}, at {where.here()}"
         )
-    if self.requires_grad and kind != "int":
+    if kind is not int and self.requires_grad:
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
             f"behavior.\nConsider using tensor.detach() first. At {where.here()}",
             UserWarning, stacklevel=3)
-    return item(self)
+    value = item(self)
+    if kind is not complex and isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        value = value.real
+    return kind(value)
 
 
 def index_of(self: Tensor) -> int:
@@ -142,6 +144,22 @@ def contains(self: Tensor, element: Any) -> bool:
     return bool((self.array == element).any())
 
 
+TWINS: dict[type, type] = {}
+
+
+def twin(cls: type) -> type:
+    """The class of nodes of the in-place form: TBackward1 for TBackward0, SqueezeBackward3-5."""
+    if cls not in TWINS:
+        def name(self: Any) -> str:
+            usual = cls.name(self)  # type: ignore[attr-defined]
+            more = 3 if usual.startswith("Squeeze") else 1
+            return f"{usual[:-1]}{int(usual[-1]) + more}"
+
+        made = type(cls.__name__, (cls,), {"__slots__": (), "name": name})
+        TWINS[cls] = TWINS[made] = made
+    return TWINS[cls]
+
+
 def reshaped_in_place(name: str, door: Callable) -> Callable:
     """`t_()` and its like: the tensor itself becomes the view, in shape and in graph."""
 
@@ -158,10 +176,13 @@ def reshaped_in_place(name: str, door: Callable) -> Callable:
                 self.memory = None
             elif not path:
                 self.turned = True
+        if self.node is not None and self.node is other.node and type(self.node) is not Leaf:
+            self.node.__class__ = twin(type(self.node))
         bump(self)
         return self
 
     change.__name__ = name
+    change.__doc__ = f"`{name[:-1]}` of the tensor itself; returns self."
     return border(change)
 
 
@@ -173,9 +194,82 @@ def check_write_shape(self: Tensor, name: str) -> None:
     check_write(self, name, graph=False)
 
 
-for _door in (views.t, views.transpose, views.squeeze, views.unsqueeze, views.swapaxes):
+def resize_(self: Tensor, *size: Any, **keywords: Any) -> Tensor:
+    """Another shape in the same memory, row by row; more memory where that is too little."""
+    keywords.pop("memory_format", None)
+    shape = sizes(named(size, keywords, "resize_", "size"), "resize_")
+    return resized(self, shape)
+
+
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """resize_ to the shape of another tensor."""
+    return resized(self, the_template.array.shape)
+
+
+def resized(self: Tensor, shape: tuple) -> Tensor:
+    """The tensor with its array resized."""
+    if self.requires_grad:
+        raise RuntimeError(f"cannot resize variables that require grad, at {where.here()}")
+    a, n = self.array, math.prod(shape)
+    if a.shape == shape:
+        return self
+    room = strided.owner(a).size - strided.offset_of(a)
+    if n > room:
+        memory = np.zeros(n, a.dtype)
+        memory[:room] = strided.at_offset(a, (room,), (1,), 0)
+        a, self.memory = memory, None
+    self.array = strided.at_offset(a, shape, tuple(steps(shape)), 0)
+    bump(self)
+    return self
+
+
+def set_(self: Tensor, source: Tensor) -> Tensor:
+    """Make the tensor another one's elements: both share memory from now on."""
+    if self.array.dtype != source.array.dtype:
+        raise RuntimeError(f"Could not set tensor of type {source.dtype.title} to a tensor of type "
+                           f"{self.dtype.title}")
+    check_write(self, "set_", graph=source.requires_grad)
+    if self.requires_grad or source.requires_grad:
+        raise RuntimeError(f"set_() has no derivative; use copy_, at {where.here()}")
+    self.array, self.memory = source.array, None
+    bump(self)
+    return self
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """The truth of the only element."""
+    return truth(input)
+
+
+def untyped_storage(self: Tensor) -> Storage:
+    """The memory that the tensor is a part of."""
+    return Storage(strided.owner(self.array))
+
+
+class Storage:
+    """The memory behind tensors, in bytes: enough to see who shares it."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self._array.nbytes
+
+    size = __len__ = nbytes
+
+    def data_ptr(self) -> int:
+        """Where they lie."""
+        return strided.address(self._array)
+
+    def __repr__(self) -> str:
+        return f"<memory of {self.nbytes()} bytes at {self.data_ptr():#x}>"
+
+
+for _door in (views.t, views.transpose, views.squeeze, views.unsqueeze, views.swapaxes,
+              strided.as_strided):
     METHODS[f"{_door.__name__}_"] = reshaped_in_place(f"{_door.__name__}_", _door)
-Tensor.shape = property(lambda self: Size(self.array.shape))  # type: ignore[attr-defined]
+Tensor.shape = property(lambda self: new_tuple(Size, self.array.shape))  # type: ignore[attr-defined]
 for _fn in (size, stride, item, tolist, is_contiguous, storage_offset):
     METHODS[_fn.__name__] = _fn
 METHODS["dim"] = METHODS["ndimension"] = lambda self: self.array.ndim
@@ -183,10 +277,17 @@ METHODS["numel"] = METHODS["nelement"] = lambda self: self.array.size
 METHODS["element_size"] = lambda self: self.array.itemsize
 METHODS["data_ptr"] = lambda self: self.array.__array_interface__["data"][0]
 METHODS["is_same_size"] = lambda self, other: self.array.shape == other.array.shape
+METHODS["dense_dim"], METHODS["is_shared"] = METHODS["dim"], lambda self: False
+METHODS["share_memory_"] = lambda self: self
+METHODS["is_set_to"] = lambda self, tensor: self.array is tensor.array
+FUNCTIONS["is_nonzero"] = METHODS["is_nonzero"] = is_nonzero
+METHODS["untyped_storage"] = untyped_storage
+for _fn in (resize_, resize_as_, set_):
+    METHODS[_fn.__name__] = border(_fn)
 METHODS["__len__"], METHODS["__iter__"], METHODS["__bool__"] = length, iterate, truth
-METHODS["__float__"] = lambda self: float(scalar(self, "float"))
-METHODS["__int__"] = lambda self: int(scalar(self, "int"))
-METHODS["__complex__"] = lambda self: complex(scalar(self, "complex"))
+METHODS["__float__"] = lambda self: scalar(self, float, "double")
+METHODS["__int__"] = lambda self: scalar(self, int, "int64_t")
+METHODS["__complex__"] = lambda self: scalar(self, complex, "c10::complex<double>")
 METHODS["__index__"], METHODS["__contains__"] = index_of, contains
 Tensor.nbytes = property(lambda self: self.array.nbytes)  # type: ignore[attr-defined]
 Tensor.itemsize = property(lambda self: self.array.itemsize)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ import numpy as np
 from sapwood import errors
 from sapwood._core import where
 from sapwood._core.firing import CURRENT
-from sapwood._core.inside import Inside, hides
+from sapwood._core.inside import Inside, computed_at
 from sapwood._core.memory import heal, version_of
 from sapwood._core.mode import MODE
 from sapwood._core.node import Leaf, Node, Released, describe, next_seq
@@ -222,18 +222,10 @@ def source_of(t: Tensor, args: tuple, outputs: Any, inside: Inside) -> Any:
             return (OUTPUT, k)
     open_end = t.node is None or isinstance(t.node, Leaf)  # a Leaf: views of inputs have their own
     mine = open_end and t.array.dtype.kind in "fcV" and not any(t is a for a in args)
-    if mine and hides(t, inside):
-        return (HIDDEN, where.at(*hidden_at(t, inside)))
+    made = computed_at(t, inside) if mine else None
+    if made is not None:
+        return (HIDDEN, where.at(*made))
     return (t.node, t.port)
-
-
-def hidden_at(t: Tensor, inside: Inside) -> tuple:
-    """The user's line that computed a hidden value."""
-    for kind, code, lasti, _shape in t.cuts or ():
-        if kind is inside:
-            return code, lasti
-    version = version_of(t)
-    return (version.code, version.lasti) if version.code is not None else inside.left or (None, 0)
 
 
 def taken(ctx: Any, flat: tuple, sources: tuple, i: int, label: str) -> Tensor | None:

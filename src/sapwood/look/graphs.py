@@ -16,11 +16,11 @@ import numpy as np
 
 from sapwood._core import where
 from sapwood._core.border import ALIASES, FUNCTIONS
-from sapwood._core.writer import public_names
 from sapwood._core.memory import heal
 from sapwood._core.node import Leaf, Node, Released
 from sapwood._core.op import FIXED
 from sapwood._core.tensor import Tensor
+from sapwood._core.writer import public_names
 from sapwood.look import text as writing
 from sapwood.look.nodes import Constant, GraphNode, buffer_of, kept
 from sapwood.look.protocol import LEAF, Edge

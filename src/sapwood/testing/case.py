@@ -18,21 +18,10 @@ import sapwood
 from sapwood._core import dtype as dt
 from sapwood._core.door import TABLE
 from sapwood._core.tensor import Tensor, plain
+from sapwood.testing.check import copied
 from sapwood.testing.sample import Sample
 
 WANT_GRAD = frozenset({np.dtype("f8"), np.dtype("c16")})  # sample arrays that require grad
-
-
-def copied(a: np.ndarray) -> np.ndarray:
-    """The same values in memory of their own, laid out alike: strides and gaps are kept."""
-    root = a
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    if root is a or not a.size or not root.flags.forc:
-        return a.copy(order="K")
-    memory = root.ravel(order="K").copy().view(np.uint8)
-    offset = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return np.ndarray(a.shape, a.dtype, memory.data, offset, a.strides)
 
 
 def leaves(value: Any) -> Iterator[np.ndarray]:
@@ -98,7 +87,7 @@ class Case:
 
         def make(part: Any) -> Any:
             if isinstance(part, np.ndarray) and to(part.dtype) != part.dtype:
-                return part.astype(to(part.dtype), order="K")
+                return copied(part, to(part.dtype))
             return part
 
         args, kwargs = rebuilt((self.sample.args, self.sample.kwargs), make)

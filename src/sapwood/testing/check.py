@@ -52,6 +52,20 @@ def check_gradients(
             check.second_order()
 
 
+def copied(a: np.ndarray, dtype: Any = None) -> np.ndarray:
+    """The same values in memory of their own, laid out alike: order, gaps and direction are kept."""
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    root = a
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if root is a or not a.size or not root.flags.forc or root.dtype != a.dtype:
+        return a.astype(dtype, order="K")
+    memory = root.ravel(order="K").astype(dtype).view(np.uint8)
+    offset = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    scaled = [n // a.itemsize * dtype.itemsize for n in (offset, *a.strides)]
+    return np.ndarray(a.shape, dtype, memory.data, scaled[0], scaled[1:])
+
+
 class Check:
     """One function at one point, moved in random directions."""
 
@@ -63,7 +77,7 @@ class Check:
         rtol: float,
         atol: float,
     ) -> None:
-        self.fn, self.inputs, self.rng = fn, [np.asarray(a) for a in inputs], rng
+        self.fn, self.inputs, self.rng = fn, list(inputs), rng
         self.rtol, self.atol, self.step = rtol, atol, STEP
         results = several(fn(*leaves(self.inputs)))
         self.kept = [i for i, t in enumerate(results) if t.requires_grad]
@@ -80,7 +94,7 @@ class Check:
 
     def evaluate(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The values at some arrays."""
-        return [np.array(t.array) for t in self.outputs([plain(np.array(a)) for a in arrays])]
+        return [np.array(t.array) for t in self.outputs([plain(a) for a in arrays])]
 
     def gradient(self, arrays: list[np.ndarray], seeds: list[np.ndarray]) -> list[np.ndarray]:
         """The first-order gradient as arrays; zeros where it is absent."""
@@ -90,7 +104,9 @@ class Check:
     def slopes(self, at: Callable[[float], list[np.ndarray]]) -> list[np.ndarray]:
         """The central difference of a function of one number, at 0."""
         up, down = at(self.step), at(-self.step)
-        return [(u - d) / (2 * self.step) for u, d in zip(up, down, strict=True)]
+        with np.errstate(invalid="ignore"):
+            return [np.where(u == d, 0, u - d) / (2 * self.step)  # inf stays inf: no change
+                    for u, d in zip(up, down, strict=True)]
 
     def first_order(self) -> None:
         """<seed, change of the outputs> = <gradient, change of the inputs>."""
@@ -152,13 +168,19 @@ def inner(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def moved(arrays: list[np.ndarray], move: list[np.ndarray], step: float) -> list[np.ndarray]:
-    """The arrays, a step along `move`."""
-    return [np.asarray(a + step * v).astype(a.dtype) for a, v in zip(arrays, move, strict=True)]
+    """The arrays, a step along `move`, in the same layout (some operations read the layout)."""
+    found = []
+    for a, v in zip(arrays, move, strict=True):
+        overlaps = any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
+        there = np.array(a) if overlaps else copied(a)
+        there += step * v
+        found.append(there)
+    return found
 
 
 def leaves(arrays: list[np.ndarray]) -> list[Tensor]:
     """Fresh tensors that require grad."""
-    return [plain(np.array(a)).requires_grad_() for a in arrays]
+    return [plain(copied(a)).requires_grad_() for a in arrays]
 
 
 def dense(found: Sequence[Any], like: list[Tensor]) -> list[np.ndarray]:

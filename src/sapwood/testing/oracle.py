@@ -27,11 +27,13 @@ class Torch(Library):
         """A tensor around the array, with its strides where PyTorch can have them."""
         torch = self.torch
         if any(s < 0 for s in a.strides):
-            a = np.ascontiguousarray(a).reshape(a.shape)
+            a = np.array(a, order="C")
         if a.dtype == dt.BF16:
             t = torch.from_numpy(a.view(np.int16)).view(torch.bfloat16)
         else:
             t = torch.from_numpy(a)
+        if not a.size:  # from_numpy gives empty tensors strides of 0
+            t = torch.empty(a.shape, dtype=t.dtype)
         return t.requires_grad_() if grad else t
 
     def array(self, t: Any) -> np.ndarray:
@@ -66,11 +68,11 @@ class Torch(Library):
                 found = getattr(found, part)
             return found
         owners = [self.torch, self.torch.special, self.torch.nn.functional]
-        if case.writes:
-            owners.insert(0, first)
+        if case.writes and hasattr(first, name):
+            return getattr(first, name)
         for owner in owners:
             if hasattr(owner, name):
-                return getattr(owner, name)
+                return either(getattr(owner, name), name)
         raise LookupError(
             f"PyTorch has no {name}: say sample(..., torch='special.{name}'), or torch='' where "
             "there is none"
@@ -99,6 +101,20 @@ class Torch(Library):
     def named(self, kind: Any) -> str:
         """`float32` for torch.float32."""
         return str(kind).removeprefix("torch.")
+
+
+def either(fn: Callable, name: str) -> Callable:
+    """The function, or the method where only that takes these arguments: x.flip(0)."""
+
+    def call(first: Any = None, *rest: Any, **named: Any) -> Any:
+        try:
+            return fn(first, *rest, **named) if first is not None else fn(**named)
+        except TypeError:
+            if not hasattr(first, name):
+                raise
+            return getattr(first, name)(*rest, **named)
+
+    return call
 
 
 def available() -> bool:

@@ -79,7 +79,7 @@ SHAPES = {
     ],
     "squeeze": [
         *kinds(shape=(2, 1, 3)), *kinds(1, shape=(2, 1, 3)), *kinds(0, shape=(2, 1, 3)),
-        *kinds((1, -1), shape=(1, 1, 3)), sample(f()), sample(f(), 0), sample(f(1)), sample(f(1, 1)),
+        *kinds((1, -1), shape=(3, 1, 1)), sample(f()), sample(f(), 0), sample(f(1)), sample(f(1, 1)),
         sample(f(1, 0, 1)), sample(f(1, 0), 1), sample(f(1, 3, 1), (0, 2)), sample(f(1, 3, 1), dim=-1),
         sample(f(2, 3)),
     ],
@@ -144,8 +144,8 @@ STRIDED = {
     "as_strided": [
         sample(f(12), (3, 4), (4, 1)), sample(f(12), (3, 2), (4, 2), 1), sample(f(12), (3, 3), (1, 1)),
         sample(f(12), (2, 3), (0, 1)), sample(f(12), (), (), 5), sample(f(12), (0, 3), (3, 1)),
-        sample(f(3, 4).T, (3, 4), (4, 1)), sample(f(3, 4)[1:], (2, 2), (2, 1)),
-        sample(f(6, 4)[::2], (3, 3), (8, 1), 0), sample(z(12), (3, 3), (1, 2)),
+        sample(f(3, 4).T, (3, 4), (4, 1), grad=False), sample(f(3, 4)[1:], (2, 2), (2, 1)),
+        sample(f(6, 4)[::2], (3, 3), (4, 1), 0, grad=False), sample(z(12), (3, 3), (1, 2)),
         sample(f(12, dtype="f4"), (3, 4), (1, 3)), sample(i(12), (3, 4), (1, 3)),
         sample(f(), (2, 2), (0, 0)), sample(f(3, 1), (3, 3), (1, 0)),
         sample(f(12), size=(2, 2), stride=(1, 1), storage_offset=2),
@@ -183,7 +183,7 @@ INSIDE = {
     "unsqueeze_": [sample(f(2, 3), 1), sample(f(), 0), sample(z(3), -1)],
     "size": [*asked(), *asked(0), sample(f(2, 3), -1, method=True), sample(f(), method=True)],
     "stride": [*asked(), *asked(0), sample(f(2, 3), -1, method=True), sample(f(), method=True),
-               sample(f(0, 3), method=True), sample(f(1, 3).T, method=True)],
+               sample(f(0, 3), torch="", method=True), sample(f(1, 3).T, torch="", method=True)],
     "storage_offset": [sample(f(2, 3), method=True), sample(f(3, 4)[1:], torch="", method=True)],
     "data_ptr": [sample(f(2, 3), torch="", method=True)],
     "is_contiguous": [*asked(), sample(f(0, 3).T, method=True), sample(f(), method=True)],
