@@ -38,13 +38,22 @@ def test_as_torch(expression: str, torch: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "kind", "phrase"),
     [
-        (lambda: sapwood.tensor([[1, 2], [3, 4, 5]]), ValueError,
-         r"expected sequence of length 2 at dim 1 \(got 3\).*test_creation.py:"),
+        (
+            lambda: sapwood.tensor([[1, 2], [3, 4, 5]]),
+            ValueError,
+            r"expected sequence of length 2 at dim 1 \(got 3\).*test_creation.py:",
+        ),
         (lambda: sapwood.tensor("a"), TypeError, r"new\(\): invalid data type 'str'"),
-        (lambda: sapwood.tensor([1, 2], requires_grad=True), RuntimeError,
-         "Only Tensors of floating point and complex dtype can require gradients"),
-        (lambda: sapwood.tensor([300], dtype=sapwood.uint8), RuntimeError,
-         "value cannot be converted to type uint8 without overflow: 300"),
+        (
+            lambda: sapwood.tensor([1, 2], requires_grad=True),
+            RuntimeError,
+            "Only Tensors of floating point and complex dtype can require gradients",
+        ),
+        (
+            lambda: sapwood.tensor([300], dtype=sapwood.uint8),
+            RuntimeError,
+            "value cannot be converted to type uint8 without overflow: 300",
+        ),
         (lambda: sapwood.zeros(2, -1), RuntimeError, r"negative dimension -1: \[2, -1\]"),
         (lambda: sapwood.zeros(2.5), TypeError, "must be tuple of ints, not float"),
         (lambda: sapwood.arange(3, 1), RuntimeError, "inconsistent with step sign"),

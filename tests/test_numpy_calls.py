@@ -15,18 +15,21 @@ def leaf() -> sapwood.Tensor:
     return sapwood.tensor([0.5, 1.5], requires_grad=True)
 
 
-@pytest.mark.parametrize("call, name", [
-    (lambda t: np.exp(t), "ExpBackward0"),
-    (lambda t: np.multiply(A, t), "MulBackward0"),
-    (lambda t: A * t, "MulBackward0"),
-    (lambda t: A - t, "SubBackward0"),
-    (lambda t: np.float32(2) * t, "MulBackward0"),
-    (lambda t: np.float64(2) / t, "DivBackward0"),
-    (lambda t: np.int64(2) ** t, "PowBackward2"),
-    (lambda t: np.arctan2(t, A), "Atan2Backward0"),
-    (lambda t: np.absolute(t), "AbsBackward0"),
-    (lambda t: np.rint(t), "RoundBackward0"),
-])
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda t: np.exp(t), "ExpBackward0"),
+        (lambda t: np.multiply(A, t), "MulBackward0"),
+        (lambda t: A * t, "MulBackward0"),
+        (lambda t: A - t, "SubBackward0"),
+        (lambda t: np.float32(2) * t, "MulBackward0"),
+        (lambda t: np.float64(2) / t, "DivBackward0"),
+        (lambda t: np.int64(2) ** t, "PowBackward2"),
+        (lambda t: np.arctan2(t, A), "Atan2Backward0"),
+        (lambda t: np.absolute(t), "AbsBackward0"),
+        (lambda t: np.rint(t), "RoundBackward0"),
+    ],
+)
 def test_gradients_flow_and_float32_stays(call, name):
     out = call(leaf())
     assert isinstance(out, sapwood.Tensor)
@@ -42,13 +45,16 @@ def test_comparisons_of_arrays_and_tensors():
     assert np.isfinite(leaf()).dtype is sapwood.bool
 
 
-@pytest.mark.parametrize("call, phrase", [
-    (lambda t: np.add.reduce(t), r"use sum\(\)"),
-    (lambda t: np.multiply.outer(t, t), "does not work on tensors"),
-    (lambda t: np.add(t, t, out=A.copy()), "cannot be written into an array"),
-    (lambda t: np.add(t, t, where=A > 1), "takes no where="),
-    (lambda t: np.frexp(t), "no counterpart"),
-])
+@pytest.mark.parametrize(
+    "call, phrase",
+    [
+        (lambda t: np.add.reduce(t), r"use sum\(\)"),
+        (lambda t: np.multiply.outer(t, t), "does not work on tensors"),
+        (lambda t: np.add(t, t, out=A.copy()), "cannot be written into an array"),
+        (lambda t: np.add(t, t, where=A > 1), "takes no where="),
+        (lambda t: np.frexp(t), "no counterpart"),
+    ],
+)
 def test_what_is_refused(call, phrase):
     with pytest.raises(TypeError, match=phrase):
         call(leaf())

@@ -29,7 +29,8 @@ def tiny() -> np.ndarray:
 
 
 POSITIVE = np.concatenate(
-    [tiny(), between(0, 1), between(0.99, 1.01), between(1, 3), between(3, 40)])
+    [tiny(), between(0, 1), between(0.99, 1.01), between(1, 3), between(3, 40)]
+)
 
 
 def polygamma(n: int) -> tuple:
@@ -40,8 +41,12 @@ def polygamma(n: int) -> tuple:
 CASES = {
     "erf": (special.erf, mp.erf, np.concatenate([tiny(), between(-1, 1), between(-6, 6)]), 2),
     "erfc": (special.erfc, mp.erfc, np.concatenate([between(-6, 1), between(1, 26)]), 4),
-    "erfinv": (special.erfinv, mp.erfinv,
-               np.concatenate([tiny(), between(-0.75, 0.75), 1 - 10 ** between(-15, -1)]), 4),
+    "erfinv": (
+        special.erfinv,
+        mp.erfinv,
+        np.concatenate([tiny(), between(-0.75, 0.75), 1 - 10 ** between(-15, -1)]),
+        4,
+    ),
     "lgamma": (special.lgamma, mp.loggamma, np.concatenate([POSITIVE, 10 ** between(2, 300)]), 4),
     "digamma": (special.digamma, mp.digamma, np.concatenate([POSITIVE, between(1.46, 1.463)]), 4),
     "trigamma": (*polygamma(1), between(0.1, 90), 6),
@@ -80,8 +85,10 @@ def test_edges() -> None:
         (special.erf, [(0.0, 0.0), (inf, 1.0), (-inf, -1.0), (nan, nan)]),
         (special.erfc, [(inf, 0.0), (-inf, 2.0), (30.0, 0.0), (nan, nan)]),
         (special.erfinv, [(1.0, inf), (-1.0, -inf), (1.5, nan), (nan, nan)]),
-        (special.lgamma, [(0.0, inf), (-2.0, inf), (1.0, 0.0), (2.0, 0.0), (inf, inf),
-                          (-inf, inf), (nan, nan)]),
+        (
+            special.lgamma,
+            [(0.0, inf), (-2.0, inf), (1.0, 0.0), (2.0, 0.0), (inf, inf), (-inf, inf), (nan, nan)],
+        ),
         (special.digamma, [(0.0, -inf), (-0.0, inf), (-1.0, nan), (inf, inf), (-inf, nan)]),
     ):
         x, want = np.array(pairs).T
@@ -101,6 +108,10 @@ def test_shapes_and_dtypes(shape: tuple) -> None:
 
 
 def test_constants_are_those_of_the_tool() -> None:
-    made = subprocess.run([sys.executable, ROOT / "tools" / "special_constants.py"],
-                          capture_output=True, text=True, check=True).stdout
+    made = subprocess.run(
+        [sys.executable, ROOT / "tools" / "special_constants.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert made == (ROOT / "src/sapwood/_ops/special_constants.py").read_text(encoding="utf-8")

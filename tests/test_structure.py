@@ -82,7 +82,8 @@ def test_files_and_functions_stay_short(module):
     assert text.count("\n") <= 450
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = (node.end_lineno or 0) - node.lineno + 1
+            body = node.body[ast.get_docstring(node) is not None :] or node.body
+            length = (node.end_lineno or 0) - body[0].lineno + 1  # statements; not what is said
             assert length <= 60, f"{node.name} at line {node.lineno} has {length} lines"
 
 

@@ -26,8 +26,10 @@ def series(f: Callable, low: float, high: float) -> list:
     angles = [mp.pi * (k + mp.mpf(1) / 2) / POINTS for k in range(POINTS)]
     values = [f(middle + half * mp.cos(angle)) for angle in angles]
     return [
-        (2 if j else 1) * mp.fsum(v * mp.cos(j * a) for v, a in zip(values, angles, strict=True))
-        / POINTS for j in range(POINTS)
+        (2 if j else 1)
+        * mp.fsum(v * mp.cos(j * a) for v, a in zip(values, angles, strict=True))
+        / POINTS
+        for j in range(POINTS)
     ]
 
 
@@ -89,33 +91,84 @@ HALF_LOG_2PI = mp.log(2 * mp.pi) / 2
 FITS = [
     ("ERF", "erf(x) / x in x^2, |x| < 1", by_square(lambda x: mp.erf(x) / x), TINY, 1),
     ("ERFC", "erfc(x) in x, 0.5 <= x <= 1", mp.erfc, 0.5, 1),
-    ("ERFCX", "x exp(x^2) erfc(x) in (x - 3) / (x + 3), 1 <= x <= 28",
-     rational(lambda x: x * mp.exp(x * x) * mp.erfc(x), 3), u_of(1, 3), u_of(28, 3)),
-    ("LGAMMA_ONE", "log(gamma(x)) / ((x - 1) (x - 2)) in x, 0.5 <= x <= 1.5",
-     log_gamma_factor, 0.5, 1.5),
-    ("LGAMMA", "log(gamma(x)) / ((x - 1) (x - 2)) in (x - 3) / (x + 3), 1.5 <= x <= 8",
-     rational(log_gamma_factor, 3), u_of(1.5, 3), u_of(8, 3)),
-    ("STIRLING", "x (log(gamma(x)) - Stirling's formula) in 1 / x^2, x >= 8",
-     by_square(lambda r: (mp.loggamma(1 / r) - ((1 / r - mp.mpf(1) / 2) * -mp.log(r) - 1 / r
-                                                + HALF_LOG_2PI)) / r), TINY, mp.mpf(1) / 64),
-    ("DIGAMMA_ONE", "digamma(x) / (x - its zero) in x, 1 <= x <= 2.5",
-     lambda x: mp.digamma(x) / (x - DIGAMMA_ZERO), 1, 2.5),
-    ("DIGAMMA", "digamma(x) in (x - 4) / (x + 4), 2.5 <= x <= 8",
-     rational(mp.digamma, 4), u_of(2.5, 4), u_of(8, 4)),
-    ("DIGAMMA_TAIL", "x^2 (digamma(x) - log(x) + 1 / (2 x)) in 1 / x^2, x >= 8",
-     by_square(lambda r: (mp.digamma(1 / r) + mp.log(r) + r / 2) / r**2), TINY, mp.mpf(1) / 64),
-    ("ERFINV", "erfinv(y) / y in y^2, |y| <= 0.75",
-     by_square(lambda y: mp.erfinv(y) / y), TINY, mp.mpf(9) / 16),
-    ("ERFINV_TAIL", "erfinv(y) / s in (s - 2) / (s + 2), 1 - |y| = exp(-s^2), |y| >= 0.75",
-     rational(tail_of_erfinv, 2), u_of(1.17, 2), u_of(6.1, 2)),
+    (
+        "ERFCX",
+        "x exp(x^2) erfc(x) in (x - 3) / (x + 3), 1 <= x <= 28",
+        rational(lambda x: x * mp.exp(x * x) * mp.erfc(x), 3),
+        u_of(1, 3),
+        u_of(28, 3),
+    ),
+    (
+        "LGAMMA_ONE",
+        "log(gamma(x)) / ((x - 1) (x - 2)) in x, 0.5 <= x <= 1.5",
+        log_gamma_factor,
+        0.5,
+        1.5,
+    ),
+    (
+        "LGAMMA",
+        "log(gamma(x)) / ((x - 1) (x - 2)) in (x - 3) / (x + 3), 1.5 <= x <= 8",
+        rational(log_gamma_factor, 3),
+        u_of(1.5, 3),
+        u_of(8, 3),
+    ),
+    (
+        "STIRLING",
+        "x (log(gamma(x)) - Stirling's formula) in 1 / x^2, x >= 8",
+        by_square(
+            lambda r: (
+                (mp.loggamma(1 / r) - ((1 / r - mp.mpf(1) / 2) * -mp.log(r) - 1 / r + HALF_LOG_2PI))
+                / r
+            )
+        ),
+        TINY,
+        mp.mpf(1) / 64,
+    ),
+    (
+        "DIGAMMA_ONE",
+        "digamma(x) / (x - its zero) in x, 1 <= x <= 2.5",
+        lambda x: mp.digamma(x) / (x - DIGAMMA_ZERO),
+        1,
+        2.5,
+    ),
+    (
+        "DIGAMMA",
+        "digamma(x) in (x - 4) / (x + 4), 2.5 <= x <= 8",
+        rational(mp.digamma, 4),
+        u_of(2.5, 4),
+        u_of(8, 4),
+    ),
+    (
+        "DIGAMMA_TAIL",
+        "x^2 (digamma(x) - log(x) + 1 / (2 x)) in 1 / x^2, x >= 8",
+        by_square(lambda r: (mp.digamma(1 / r) + mp.log(r) + r / 2) / r**2),
+        TINY,
+        mp.mpf(1) / 64,
+    ),
+    (
+        "ERFINV",
+        "erfinv(y) / y in y^2, |y| <= 0.75",
+        by_square(lambda y: mp.erfinv(y) / y),
+        TINY,
+        mp.mpf(9) / 16,
+    ),
+    (
+        "ERFINV_TAIL",
+        "erfinv(y) / s in (s - 2) / (s + 2), 1 - |y| = exp(-s^2), |y| >= 0.75",
+        rational(tail_of_erfinv, 2),
+        u_of(1.17, 2),
+        u_of(6.1, 2),
+    ),
 ]
 
 
 def main() -> None:
     """Print the module."""
     write = sys.stdout.write
-    write('"""Coefficients of special.py, lowest power first; made by '
-          'tools/special_constants.py."""\n')
+    write(
+        '"""Coefficients of special.py, lowest power first; made by '
+        'tools/special_constants.py."""\n'
+    )
     for name, text, f, low, high in FITS:
         middle, half = (mp.mpf(low) + high) / 2, (mp.mpf(high) - low) / 2
         found, amplification = fitted(f, low, high)

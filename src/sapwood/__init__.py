@@ -6,6 +6,7 @@ Functions and methods of tensors come from the table. Rare submodules load when 
 
 # ruff: noqa: F401 - names are imported here for others to use
 
+import contextlib
 from math import e, inf, nan, pi
 
 from sapwood import _names, _ops
@@ -41,10 +42,8 @@ from sapwood._settings import (
     use_deterministic_algorithms,
 )
 
-try:
+with contextlib.suppress(ModuleNotFoundError):
     from sapwood._core.size import Size
-except ModuleNotFoundError:
-    pass
 __version__ = "0.1.0"
 newaxis = None
 
@@ -67,8 +66,26 @@ from sapwood.look import graph  # noqa: E402
 
 # Last the dtypes, whose names (bool, float, int) hide Python's from here on.
 globals().update({_d.name: _d for _d in _dtype.ALL} | _dtype.ALIASES)
-__getattr__ = _names.late(__name__, (
-    "accelerator", "backends", "cuda", "fft", "func", "linalg", "look", "mps", "nn", "optim",
-    "random", "special", "testing", "types", "utils", "version", "xpu",
-))
+__getattr__ = _names.late(
+    __name__,
+    (
+        "accelerator",
+        "backends",
+        "cuda",
+        "fft",
+        "func",
+        "linalg",
+        "look",
+        "mps",
+        "nn",
+        "optim",
+        "random",
+        "special",
+        "testing",
+        "types",
+        "utils",
+        "version",
+        "xpu",
+    ),
+)
 __all__ = [_n for _n in globals() if not _n.startswith("_")]

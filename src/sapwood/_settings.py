@@ -15,7 +15,7 @@ _precision = ["highest"]
 _threads: list[int] = []  # what set_num_threads was given last
 
 
-def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:  # noqa: FBT001
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Accepted and remembered: sapwood's algorithms are deterministic anyway."""
     if not isinstance(mode, bool):
         raise TypeError(
@@ -57,7 +57,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
-            "setFloat32MatmulPrecision call has no effect.", stacklevel=2)
+            "setFloat32MatmulPrecision call has no effect.",
+            stacklevel=2,
+        )
     else:
         _precision[0] = precision
 
@@ -67,12 +69,12 @@ def get_float32_matmul_precision() -> str:
     return _precision[0]
 
 
-def set_flush_denormal(mode: bool) -> bool:  # noqa: FBT001
+def set_flush_denormal(mode: bool) -> bool:
     """False: NumPy cannot flush denormal numbers to zero."""
     return False
 
 
-def set_warn_always(b: bool) -> None:  # noqa: FBT001
+def set_warn_always(b: bool) -> None:
     """Accepted; which warnings are shown is up to Python's `warnings`."""
 
 

@@ -17,7 +17,7 @@ def device_count() -> int:
     return 0
 
 
-def current_accelerator(check_available: bool = False) -> None:  # noqa: FBT001, FBT002
+def current_accelerator(check_available: bool = False) -> None:
     """None: sapwood computes on the CPU."""
     return
 

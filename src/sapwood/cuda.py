@@ -28,7 +28,7 @@ def is_initialized() -> bool:
     return False
 
 
-def is_bf16_supported(including_emulation: bool = True) -> bool:  # noqa: FBT001, FBT002
+def is_bf16_supported(including_emulation: bool = True) -> bool:
     """False: there is no GPU."""
     return False
 
@@ -105,17 +105,56 @@ def max_memory_reserved(device: Any = None) -> int:
 
 globals().update({t.__name__: t for t in _TYPES.values()})
 # PyTorch has these; each needs a GPU.
-_NEED_GPU = frozenset((
-    "BFloat16Storage", "CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "amp",
-    "caching_allocator_alloc", "can_device_access_peer", "clock_rate", "comm",
-    "current_blas_handle", "current_device", "current_stream", "default_stream", "device",
-    "device_of", "get_device_capability", "get_device_name", "get_device_properties",
-    "get_rng_state", "graph", "graphs", "init", "initial_seed", "jiterator",
-    "list_gpu_processes", "make_graphed_callables", "mem_get_info", "memory", "memory_cached",
-    "memory_snapshot", "memory_stats", "memory_summary", "nccl", "nvtx", "power_draw",
-    "profiler", "set_device", "set_per_process_memory_fraction", "set_rng_state", "set_stream",
-    "set_sync_debug_mode", "stream", "temperature", "utilization",
-))
+_NEED_GPU = frozenset(
+    (
+        "BFloat16Storage",
+        "CUDAGraph",
+        "Event",
+        "ExternalStream",
+        "Stream",
+        "StreamContext",
+        "amp",
+        "caching_allocator_alloc",
+        "can_device_access_peer",
+        "clock_rate",
+        "comm",
+        "current_blas_handle",
+        "current_device",
+        "current_stream",
+        "default_stream",
+        "device",
+        "device_of",
+        "get_device_capability",
+        "get_device_name",
+        "get_device_properties",
+        "get_rng_state",
+        "graph",
+        "graphs",
+        "init",
+        "initial_seed",
+        "jiterator",
+        "list_gpu_processes",
+        "make_graphed_callables",
+        "mem_get_info",
+        "memory",
+        "memory_cached",
+        "memory_snapshot",
+        "memory_stats",
+        "memory_summary",
+        "nccl",
+        "nvtx",
+        "power_draw",
+        "profiler",
+        "set_device",
+        "set_per_process_memory_fraction",
+        "set_rng_state",
+        "set_stream",
+        "set_sync_debug_mode",
+        "stream",
+        "temperature",
+        "utilization",
+    )
+)
 
 
 def __getattr__(name: str) -> Any:

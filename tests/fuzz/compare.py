@@ -89,8 +89,9 @@ class Comparison:
             if found:
                 return found
         for name, x in self.left.kept.items():
-            found = self.maybe(len(self.left.events), name, x, self.right.kept.get(name),
-                               ("requires_grad",))
+            found = self.maybe(
+                len(self.left.events), name, x, self.right.kept.get(name), ("requires_grad",)
+            )
             if found:
                 return found
         return None

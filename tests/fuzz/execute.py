@@ -191,7 +191,8 @@ class Session:
 
     def _gradients(self) -> list[tuple[Any, Any, Any]]:
         leaves = [
-            t for t in self.tensors().values()
+            t
+            for t in self.tensors().values()
             if attempt(lambda t=t: t.is_leaf and t.requires_grad, False)  # type: ignore[misc]
         ]
         return [(t, t.grad, None if t.grad is None else t.grad.detach().clone()) for t in leaves]
@@ -300,7 +301,12 @@ def execute(
         look = session.look() if step.peek or position == last else None
         trace.events.append(Event(refusal, session.take_log(), look))
         left, _, right = step.text.partition(" = ")
-        if " @ " in right or "matmul" in right or ".grad" in right or trace.products & set(re.findall(r"\bv\d+", right)):
+        if (
+            " @ " in right
+            or "matmul" in right
+            or ".grad" in right
+            or trace.products & set(re.findall(r"\bv\d+", right))
+        ):
             trace.products.update(re.findall(r"\bv\d+", left))
     trace.kept = {name: see(t) for name, t in session.kept.items()}
     session.close()

@@ -57,7 +57,7 @@ def method(fn: Callable) -> Callable:
 
 
 def alias(target: Callable, *names: str) -> None:
-    """Second names for a public function, its method and its in-place method: one record for all."""
+    """Second names for a public function, its method and its in-place twin: one record."""
     for name in names:
         FUNCTIONS[name] = target
         ALIASES[name] = target.__name__

@@ -49,8 +49,9 @@ class DerivedPlan(Plan):
         try:
             MODE.set(inside)
             out = self.op.run(*operands, *node.attrs)
-            wanted = [(t.node, t.port) if self.mask >> i & 1 else None
-                      for i, t in enumerate(operands)]
+            wanted = [
+                (t.node, t.port) if self.mask >> i & 1 else None for i, t in enumerate(operands)
+            ]
             targets = {edge: True for edge in wanted if edge is not None}
             run = Pass(graph=graph, retain=graph, accumulate=False, targets=targets)
             MODE.set(inside.but(grad=graph))
@@ -70,8 +71,13 @@ def leaf(value: Any, needed: int) -> Any:
 
 
 def composite(
-    body: Callable | None = None, *, title: Any = None, grad: dict | None = None,
-    dtype: str = "float", sig: str | None = None, bind: Callable | None = None,
+    body: Callable | None = None,
+    *,
+    title: Any = None,
+    grad: dict | None = None,
+    dtype: str = "float",
+    sig: str | None = None,
+    bind: Callable | None = None,
 ) -> Any:
     """Make one operation of a function of operations.
 
@@ -83,13 +89,19 @@ def composite(
     parameters = inspect.signature(body).parameters.values()
     operands = [p.name for p in parameters if p.annotation in ("Tensor", Tensor)]
     attrs = [p.name for p in parameters if p.name not in operands]
-    door = primitive(
-        body.__name__, f"{' '.join(operands)}; {' '.join(attrs)}", kind=CALL, run=body,
-        grad=grad if grad is not None else {name: placeholder for name in operands},
-        title=title, dtype=dtype, sig=sig, bind=bind, doc=(body.__doc__ or "").split("\n")[0],
+    return primitive(
+        body.__name__,
+        f"{' '.join(operands)}; {' '.join(attrs)}",
+        kind=CALL,
+        run=body,
+        grad=grad if grad is not None else dict.fromkeys(operands, placeholder),
+        title=title,
+        dtype=dtype,
+        sig=sig,
+        bind=bind,
+        doc=(body.__doc__ or "").split("\n")[0],
         planner=None if grad is not None else DerivedPlan,
     )
-    return door
 
 
 def placeholder(g: Any) -> Any:

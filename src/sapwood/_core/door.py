@@ -18,14 +18,15 @@ import numpy as np
 
 from sapwood._core import dtype as dt
 from sapwood._core import slow
-from sapwood._core.inside import apart, wrote
+from sapwood._core.inside import apart, merge_cuts, wrote
 from sapwood._core.later import later
 from sapwood._core.memory import bump, heal
 from sapwood._core.mode import MODE
 from sapwood._core.node import Node, next_seq, saved_properties
 from sapwood._core.op import FIXED, MAP, Op, Version, compiled
 from sapwood._core.quiet import IGNORE, restore, silence
-from sapwood._core.tensor import KINDS, Tensor, merge_cuts, new
+from sapwood._core.results import result_type
+from sapwood._core.tensor import KINDS, Tensor, new
 from sapwood._core.writer import Writer
 
 TABLE: dict[str, Op] = {}  # every primitive by name: what exists
@@ -34,13 +35,33 @@ PUBLIC = {"x": "input", "y": "other"}
 
 
 def primitive(
-    name: str, spec: str, *, kind: str, run: Callable, grad: dict[str, Callable],
-    sig: str | None = None, method_sig: str | None = None, bind: Callable | None = None,
-    dtype: str | None = None, out: str | None = None, alias: bool | None = None,
-    view: bool | str = False, keeps: bool = False, title: Any = None, saved: dict[str, Any] | None = None,
-    add_into: Callable | None = None, erase: Callable | None = None, into: Callable | None = None,
-    in_place: bool | str | None = None, doc: str = "", check: Callable | None = None,
-    source: str = "", weak: bool = False, planner: Any = None, prologue: str = "",
+    name: str,
+    spec: str,
+    *,
+    kind: str,
+    run: Callable,
+    grad: dict[str, Callable],
+    sig: str | None = None,
+    method_sig: str | None = None,
+    bind: Callable | None = None,
+    dtype: str | None = None,
+    out: str | None = None,
+    named: str | None = None,
+    alias: bool | None = None,
+    view: bool | str = False,
+    keeps: bool = False,
+    title: Any = None,
+    saved: dict[str, Any] | None = None,
+    add_into: Callable | None = None,
+    erase: Callable | None = None,
+    into: Callable | None = None,
+    in_place: bool | str | None = None,
+    doc: str = "",
+    check: Callable | None = None,
+    source: str = "",
+    weak: bool = False,
+    planner: Any = None,
+    prologue: str = "",
     env: dict[str, Any] | None = None,
 ) -> Any:
     """Put one operation into the table and return its door (the public function).
@@ -56,6 +77,7 @@ def primitive(
     dtype   "promote" (default), "float" (integers become the default float), "keep";
             after it the operands concerned, if not all: "promote x y"
     out     names of several outputs: "values indices"
+    named   the result is a torch.return_types.<named> with these names, not a plain tuple
     alias   results or gradients may share memory with operands
     view    results are views of the first operand; "maybe": where they share its memory
     keeps   an attribute is an index that PyTorch saves: a used-up node refuses a second backward
@@ -79,21 +101,47 @@ def primitive(
     variadic = operands.strip().startswith("*")
     args = tuple(operands.replace("*", " ").split())
     op = Op(
-        name=name, args=args, attrs=tuple(attrs.split()), kind=kind, run=run, grad=grad,
-        variadic=variadic, dtype=dtype, out=tuple(out.split()) if out else None, bind=bind,
-        alias=kind in ("MOVE",) if alias is None else alias, view=view, title=title,
-        saved_names=saved, weak=weak, keeps=keeps, planner=planner, prologue=prologue, env=env or {},
-        add_into=add_into, erase=erase, into=into, check=check, doc=doc, source=source,
+        name=name,
+        args=args,
+        attrs=tuple(attrs.split()),
+        kind=kind,
+        run=run,
+        grad=grad,
+        variadic=variadic,
+        dtype=dtype,
+        out=tuple(out.split()) if out else None,
+        bind=bind,
+        pack=result_type(named, tuple((out or "").split())) if named else tuple,
+        alias=kind in ("MOVE",) if alias is None else alias,
+        view=view,
+        title=title,
+        saved_names=saved,
+        weak=weak,
+        keeps=keeps,
+        planner=planner,
+        prologue=prologue,
+        env=env or {},
+        add_into=add_into,
+        erase=erase,
+        into=into,
+        check=check,
+        doc=doc,
+        source=source,
         in_place=kind == MAP and not out if in_place is None else in_place,
     )
     op.sig = sig if sig is not None else default_sig(op)
     op.method_sig = method_sig or op.sig
-    camel = "".join(part.capitalize() for part in name.split("_"))
-    class_name = title if isinstance(title, str) else f"{camel}Backward0"
+    return register(op)
+
+
+def register(op: Op) -> Any:
+    """Give a record its class of nodes and its door, and put it into the table."""
+    camel = "".join(part.capitalize() for part in op.name.split("_"))
+    class_name = op.title if isinstance(op.title, str) else f"{camel}Backward0"
     op.node_class = type(class_name, (Node,), {"__slots__": (), "op": op, **saved_properties(op)})
     op.door = make_entry(op, "function")
-    assert name not in TABLE, f"{name} is there twice"
-    TABLE[name] = op
+    assert op.name not in TABLE, f"{op.name} is there twice"
+    TABLE[op.name] = op
     return op.door
 
 
@@ -106,7 +154,7 @@ def default_sig(op: Op) -> str:
 
 
 def make_entry(op: Op, style: str, name: str | None = None) -> Callable:
-    """One entry of an op: "function", "method", "dunder" or "reflected"; written when first called."""
+    """One entry of an op ("function", "method", "dunder", "reflected"), written when called."""
     name = name or op.name
     fn = later(name, lambda space: write_entry(op, style, name, space))
     fn.__qualname__, fn.__module__ = name, "sapwood"
@@ -118,13 +166,38 @@ def make_entry(op: Op, style: str, name: str | None = None) -> Callable:
 def write_entry(op: Op, style: str, name: str, space: dict[str, Any]) -> Callable:
     """Generate the code of an entry, with everything that it names in `space`."""
     space |= {
-        "KINDS": KINDS, "MODE": MODE.get, "OP": op, "run": op.run, "bind": op.bind,
-        "F32": dt.F32, "F64": dt.F64, "ndarray": np.ndarray, "asarray": np.asarray,
-        "Tensor": Tensor, "new": new, "Version": Version, "FIXED": FIXED, "heal": heal,
-        "getframe": _getframe, "Node": op.node_class, "next_seq": next_seq, "plan": op.plan,
-        "silence": silence, "restore": restore, "IGNORE": IGNORE, "general": slow.general,
-        "explain": slow.explain, "viewed": slow.viewed, "merge": merge_cuts, "apart": apart, "RAW": RAW, "into": into, "foreign": foreign,
-        "C32": CONSTANTS[dt.F32].get, "C64": CONSTANTS[dt.F64].get, "constant": constant,
+        "KINDS": KINDS,
+        "MODE": MODE.get,
+        "OP": op,
+        "run": op.run,
+        "bind": op.bind,
+        "F32": dt.F32,
+        "F64": dt.F64,
+        "ndarray": np.ndarray,
+        "asarray": np.asarray,
+        "Tensor": Tensor,
+        "new": new,
+        "Version": Version,
+        "FIXED": FIXED,
+        "heal": heal,
+        "getframe": _getframe,
+        "Node": op.node_class,
+        "next_seq": next_seq,
+        "plan": op.plan,
+        "silence": silence,
+        "restore": restore,
+        "IGNORE": IGNORE,
+        "general": slow.general,
+        "explain": slow.explain,
+        "viewed": slow.viewed,
+        "merge": merge_cuts,
+        "apart": apart,
+        "RAW": RAW,
+        "into": into,
+        "foreign": foreign,
+        "C32": CONSTANTS[dt.F32].get,
+        "C64": CONSTANTS[dt.F64].get,
+        "constant": constant,
         "PLANS": [None] * 2 ** len(op.args) if not op.variadic else [],
     }
     for mask in range(1, len(space["PLANS"])):
@@ -163,8 +236,10 @@ def foreign(other: Any) -> bool:
     return not isinstance(other, (Tensor, int, float, complex, np.ndarray, np.generic))
 
 
-def into(out: Tensor, value: Tensor, op: Op, frame: Any) -> Tensor:
-    """`out=`: write a result into a tensor that exists."""
+def into(out: Any, value: Any, op: Op, frame: Any) -> Any:
+    """`out=`: write a result into a tensor that exists, or several into several."""
+    if isinstance(value, tuple):
+        return type(value)(into(o, v, op, frame) for o, v in zip(out, value, strict=True))
     if MODE.get().grad and (out.requires_grad or value.requires_grad):
         raise RuntimeError(
             f"{op.name}(): functions with out=... arguments don't support automatic "

@@ -389,7 +389,7 @@ def multinomial(
     generator: Generator | None,
     probs: Array,
     num_samples: int,
-    replacement: bool = False,  # noqa: FBT001, FBT002 (PyTorch's signature)
+    replacement: bool = False,
 ) -> Array:
     """Categories as int64, drawn with the weights in the last axis of `probs` (1-D or 2-D)."""
     sums = _cumulative(probs, num_samples, replacement=replacement)

@@ -21,8 +21,16 @@ BOOL, INT, FLOAT, COMPLEX = range(4)
 class dtype:  # noqa: N801 (PyTorch's name)
     """The type of a tensor's elements, `torch.float32` and so on. Compare with `is` or `==`."""
 
-    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name",
-                 "np", "title")
+    __slots__ = (
+        "category",
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "name",
+        "np",
+        "title",
+    )
 
     def __init__(self, name: str, np_dtype: np.dtype | None, category: int, title: str) -> None:
         self.name = name
@@ -65,10 +73,33 @@ float64 = dtype("float64", np.dtype("f8"), FLOAT, "Double")
 complex64 = dtype("complex64", np.dtype("c8"), COMPLEX, "ComplexFloat")
 complex128 = dtype("complex128", np.dtype("c16"), COMPLEX, "ComplexDouble")
 
-ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16,
-       float32, float64, complex64, complex128)
-ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32,
-           "long": int64, "cfloat": complex64, "cdouble": complex128}
+ALL = (
+    bool_,
+    uint8,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+    complex64,
+    complex128,
+)
+ALIASES = {
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    "short": int16,
+    "int": int32,
+    "long": int64,
+    "cfloat": complex64,
+    "cdouble": complex128,
+}
 _PYTHON_TYPES = {bool: bool_, int: int64, float: float64, complex: complex128}
 _BY_NAME = {d.name: d for d in ALL}
 _BY_NP = {d.np: d for d in ALL if d.np is not None}
@@ -110,7 +141,8 @@ def as_dtype(given: object, name: str) -> dtype:
     if isinstance(given, type) and given in _PYTHON_TYPES:
         return _PYTHON_TYPES[given]
     raise TypeError(
-        f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__} ({given!r:.60})"
+        f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__} "
+        f"({given!r:.60})"
     )
 
 
@@ -161,7 +193,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         if high.is_complex and low is float64:
             return complex128
         return high
-    if a.is_floating_point and LOW == {a, b}:
+    if a.is_floating_point and {a, b} == LOW:
         return float32
     if a.category == INT and a.is_signed != b.is_signed:
         unsigned, signed = (b, a) if a.is_signed else (a, b)

@@ -36,8 +36,10 @@ class Firing:
         hooks = node.own_hooks()
         if node.op.out:
             g = g or [None] * len(node.shape)
-            ordered = sorted(((key, port, fn) for port, fns in hooks.tensor.items()
-                              for key, fn in fns.items()), key=lambda entry: entry[0])
+            ordered = sorted(
+                ((key, port, fn) for port, fns in hooks.tensor.items() for key, fn in fns.items()),
+                key=lambda entry: entry[0],
+            )
             for key, port, fn in ordered:  # as they were registered, whatever the output
                 g[port], _ = self.tensor_hooks(node, port, {key: fn}, g[port], owned=False)
             for entry in tuple(hooks.retain):

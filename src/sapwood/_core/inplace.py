@@ -15,14 +15,16 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.door import make_entry
-from sapwood._core.inside import wrote
+from sapwood._core.inside import merge_cuts, wrote
 from sapwood._core.memory import bump, check_overlap, check_write, rebase, replay, version_of
 from sapwood._core.mode import MODE
-from sapwood._core.op import MAP, Op
+from sapwood._core.op import DOT, MAP, Op
 from sapwood._core.quiet import IGNORE, restore, silence
 from sapwood._core.seal import seal
 from sapwood._core.slow import why_cut
-from sapwood._core.tensor import KINDS, Tensor, merge_cuts, with_node
+from sapwood._core.tensor import KINDS, Tensor, with_node
+
+FILLS = frozenset({"fill_", "masked_fill_"})  # they read a 0-d tensor as a number, then write
 
 
 def in_place(op: Op, door: Callable) -> Callable:
@@ -48,7 +50,8 @@ def in_place(op: Op, door: Callable) -> Callable:
         graph = any(t.requires_grad for t in tensors)
         check_write(self, name, graph=graph)
         for t in tensors:
-            check_overlap(self.array, t.array, name, same=op.kind == MAP)
+            if op.kind != DOT and (t.array.ndim or name not in FILLS):
+                check_overlap(self.array, t.array, name, same=op.kind == MAP)
         tracked = MODE.get().grad and (graph or self.node is not None)
         if direct and not tracked and not kwargs and write_direct(op, self, args):
             return self

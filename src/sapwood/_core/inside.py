@@ -76,3 +76,18 @@ def left(t: Any) -> None:
     inside = MODE.get().why
     if type(inside) is Inside and (t.node is not None or made_inside(t.cuts, inside)):
         inside.left = where.user_site()
+
+
+CUTS = 4  # a tensor remembers at most this many reasons for having no graph
+
+
+def merge_cuts(a: tuple | None, b: tuple | None) -> tuple | None:
+    """The union of two lists of reasons, the first ones first, capped."""
+    if a is None or a is b:
+        return b
+    if b is None:
+        return a
+    both = (*a, *(cut for cut in b if cut not in a))
+    if len(both) > CUTS:  # those of custom forwards must not get lost: they guard a derivative
+        both = tuple(sorted(both, key=lambda cut: type(cut[0]) is not Inside)[:CUTS])
+    return both

@@ -9,8 +9,12 @@ import numpy as np
 from sapwood._core import dtype as dt
 
 # NumPy leaves bfloat16 to its package; these are facts of the format.
-BFLOAT16 = {"eps": 2.0**-7, "max": (2.0 - 2.0**-7) * 2.0**127, "smallest_normal": 2.0**-126,
-            "resolution": 0.01}
+BFLOAT16 = {
+    "eps": 2.0**-7,
+    "max": (2.0 - 2.0**-7) * 2.0**127,
+    "smallest_normal": 2.0**-126,
+    "resolution": 0.01,
+}
 
 
 class Info:
@@ -45,9 +49,12 @@ class finfo(Info):  # noqa: N801 (PyTorch's name)
             facts = BFLOAT16
         else:
             info = np.finfo(dt.numpy_of(kind))
-            facts = {"eps": float(info.eps), "max": float(info.max),
-                     "smallest_normal": float(info.smallest_normal),
-                     "resolution": float(f"1e-{info.precision}")}
+            facts = {
+                "eps": float(info.eps),
+                "max": float(info.max),
+                "smallest_normal": float(info.smallest_normal),
+                "resolution": float(f"1e-{info.precision}"),
+            }
         self.eps, self.max, self.resolution = facts["eps"], facts["max"], facts["resolution"]
         self.min = -self.max
         self.smallest_normal = self.tiny = facts["smallest_normal"]

@@ -109,8 +109,13 @@ def heal(t: Any, *, strict: bool = False) -> None:
         node, port = replay(memory.array, node, port, t.path)
     old = (t.node, t.port)
     t.node, t.port, t.gen = node, port, memory.gen
-    if t.retained_by is not None and t.path and node is not None and old[0] is not None \
-            and t.retained_by() is old[0]:
+    if (
+        t.retained_by is not None
+        and t.path
+        and node is not None
+        and old[0] is not None
+        and t.retained_by() is old[0]
+    ):
         move_retain(t, old, node, port, ())
 
 
@@ -154,11 +159,15 @@ def check_write(t: Any, op: str, *, graph: bool) -> None:
             raise refused_view(t, op)
         if isinstance(t.node, Leaf):
             raise errors.leaf_in_place(view=False, op=op, at=where.here())
-        if t.memory is not None and t.path and not t.turned and (
-                isinstance(t.memory.node, Leaf) or (t.memory.node is None and t.node is not None)):
+        if (
+            t.memory is not None
+            and t.path
+            and not t.turned
+            and (isinstance(t.memory.node, Leaf) or (t.memory.node is None and t.node is not None))
+        ):
             raise errors.leaf_in_place(view=True, op=op, at=where.here())
     a = t.array
-    if a.size and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+    if overlaps_itself(a):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation. "
@@ -176,14 +185,11 @@ def check_overlap(target: np.ndarray, source: np.ndarray, op: str, *, same: bool
 
     same: whether it may be exactly what is written (x.add_(x)).
     """
-    if target.squeeze().shape != source.squeeze().shape:  # broadcast, or refused for its shape
-        return
     if target.base is None and source.base is None and target is not source:
         return
     if not np.may_share_memory(target, source) or not (is_dense(target) and is_dense(source)):
         return
-    if same and byte_bounds(target) == byte_bounds(source) and \
-            target.squeeze().strides == source.squeeze().strides:
+    if same and byte_bounds(target) == byte_bounds(source) and geometry(target) == geometry(source):
         return
     raise RuntimeError(
         "unsupported operation: some elements of the input tensor and the written-to tensor refer "
@@ -192,13 +198,32 @@ def check_overlap(target: np.ndarray, source: np.ndarray, op: str, *, same: bool
     )
 
 
+def geometry(array: np.ndarray) -> list[tuple]:
+    """Extents and strides; an extent of 1 has no stride."""
+    return [(n, s if n != 1 else 0) for n, s in zip(array.shape, array.strides, strict=True)]
+
+
+def overlaps_itself(array: np.ndarray) -> bool:
+    """Whether two positions may be one element: expanded, or windows that overlap."""
+    if array.flags.forc or array.size < 2:
+        return False
+    reach = array.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True)
+                            if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
 def is_dense(array: np.ndarray) -> bool:
     """Whether the elements fill their memory without gaps, in some order of dimensions."""
     if array.flags.forc or array.ndim < 3:
         return bool(array.flags.forc)
     expected = array.itemsize
-    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True)
-                            if n != 1):
+    for stride, n in sorted(
+        (s, n) for s, n in zip(array.strides, array.shape, strict=True) if n != 1
+    ):
         if stride != expected:
             return False
         expected *= n

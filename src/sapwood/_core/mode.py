@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Mode:
-    """What is true for operations at this moment. Never changed once set: make another with `but`."""
+    """What is true for operations now. Never changed once set: make another with `but`."""
 
     __slots__ = ("checked", "grad", "inference", "pack", "plain", "record", "scope", "site", "why")
 

@@ -101,8 +101,22 @@ def add_hook(hooks: HookDict, fn: Callable) -> RemovableHandle:
 class Node:
     """One differentiable operation of the graph: `tensor.grad_fn`."""
 
-    __slots__ = ("__weakref__", "_meta", "attrs", "code", "dtype", "hooks", "inputs", "lasti",
-                 "plan", "ports", "saved", "scope", "seq", "shape")
+    __slots__ = (
+        "__weakref__",
+        "_meta",
+        "attrs",
+        "code",
+        "dtype",
+        "hooks",
+        "inputs",
+        "lasti",
+        "plan",
+        "ports",
+        "saved",
+        "scope",
+        "seq",
+        "shape",
+    )
 
     op: Op  # on the class: one class per op
     inputs: tuple[Node | None, ...]
@@ -140,8 +154,11 @@ class Node:
         if self.op.variadic or not self.op.args:
             return tuple(pairs)
         rules = self.op.grad
-        return tuple(pair for arg, pair in zip(self.op.args, pairs, strict=True)
-                     if arg in rules and pair[1] >= 0)
+        return tuple(
+            pair
+            for arg, pair in zip(self.op.args, pairs, strict=True)
+            if arg in rules and pair[1] >= 0
+        )
 
     @property
     def metadata(self) -> dict:
@@ -240,15 +257,21 @@ class Node:
     def raise_stale(self) -> None:
         """Raise for the first saved value whose memory was written since."""
         flat = self.saved
-        for name, value, cell, n in zip(self.plan.saves, flat[::3], flat[1::3], flat[2::3],
-                                        strict=True):
+        for name, value, cell, n in zip(
+            self.plan.saves, flat[::3], flat[1::3], flat[2::3], strict=True
+        ):
             if cell.n != n and cell is not FIXED:
                 if type(cell) is Sealed and cell.cell.n == n:
                     raise errors.overwritten_outside(
-                        what=self.describe(name, value), name=self.name(), saved_at=self.at())
+                        what=self.describe(name, value), name=self.name(), saved_at=self.at()
+                    )
                 raise errors.overwritten(
-                    what=self.describe(name, value), name=self.name(), expected=n, now=cell.n,
-                    saved_at=self.at(), written_at=where.at(cell.code, cell.lasti),
+                    what=self.describe(name, value),
+                    name=self.name(),
+                    expected=n,
+                    now=cell.n,
+                    saved_at=self.at(),
+                    written_at=where.at(cell.code, cell.lasti),
                 )
 
     def describe(self, name: str, value: Any) -> str:
@@ -296,7 +319,8 @@ def saved_properties(op: Op) -> dict[str, property]:
     known = (*op.args, *op.attrs, *op.outputs)
     return {
         f"_saved_{theirs}": property(partial(read_saved, key=ours))
-        for theirs, ours in names.items() if ours in known or not isinstance(ours, str)
+        for theirs, ours in names.items()
+        if ours in known or not isinstance(ours, str)
     }
 
 

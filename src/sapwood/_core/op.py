@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-MAP, FOLD, MOVE, PICK, DOT, MAKE, CALL = "MAP FOLD MOVE PICK DOT MAKE CALL".split()
+MAP, FOLD, MOVE, PICK, DOT, MAKE, CALL = ["MAP", "FOLD", "MOVE", "PICK", "DOT", "MAKE", "CALL"]
 KINDS_OF_OP = (MAP, FOLD, MOVE, PICK, DOT, MAKE, CALL)
 
 
@@ -73,6 +73,7 @@ class Op:
     variadic: bool = False
     dtype: str | None = None
     out: tuple[str, ...] | None = None
+    pack: Callable = tuple  # what the results become where there are several
     bind: Callable | None = None
     alias: bool = False
     view: bool | str = False
@@ -136,8 +137,19 @@ def rule_names(rule: Callable) -> list[str]:
 class Plan:
     """What one (op, need-mask) saves, and the function that turns g into operand gradients."""
 
-    __slots__ = ("add_into", "alias", "back", "erase", "low", "many", "mask", "op", "plain",
-                 "rules", "saves")
+    __slots__ = (
+        "add_into",
+        "alias",
+        "back",
+        "erase",
+        "low",
+        "many",
+        "mask",
+        "op",
+        "plain",
+        "rules",
+        "saves",
+    )
 
     add_into: Callable | None  # add_into(buffer, g, node): only what the record's add_into touches
     alias: bool
@@ -230,8 +242,11 @@ class Plan:
         """`add_into(buffer, g, node)`: as the first operand's rule, into a part of `buffer`."""
         rule: Any = self.op.add_into
         values = ", ".join(map(self.read, rule_names(rule)[2:]))
-        lines = ["def add_into(buffer, g, node):", *self._opening(),
-                 f"    rule(buffer, g{', ' * bool(values)}{values})"]
+        lines = [
+            "def add_into(buffer, g, node):",
+            *self._opening(),
+            f"    rule(buffer, g{', ' * bool(values)}{values})",
+        ]
         label = f"<sapwood add {self.op.name} {self.mask:b}>"
         return compiled("\n".join(lines), label, {"stale": stale, "up": up, "rule": rule})
 
@@ -240,7 +255,7 @@ def compiled(text: str, filename: str, space: dict[str, Any]) -> Callable:
     """Run generated source and return its last function; debuggers and tracebacks can show it."""
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     space["__name__"] = "sapwood._generated"
-    exec(compile(text, filename, "exec"), space)
+    exec(compile(text, filename, "exec"), space)  # noqa: S102 (our own text)
     name = text.rsplit("def ", 1)[1].split("(")[0]
     return space[name]
 

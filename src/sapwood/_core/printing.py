@@ -44,7 +44,7 @@ def set_printoptions(
     edgeitems: int | None = None,
     linewidth: int | None = None,
     profile: str | None = None,
-    sci_mode: bool | None = None,  # noqa: FBT001 (by position in PyTorch too)
+    sci_mode: bool | None = None,
 ) -> None:
     """Change how tensors are printed, for the whole process.
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
+
+from sapwood._core.border import NAMES
 
 
 class Result(tuple):
@@ -10,6 +13,7 @@ class Result(tuple):
 
     __slots__ = ()
     fields: tuple[str, ...] = ()
+    n_fields = n_sequence_fields = n_unnamed_fields = 0
 
     def __repr__(self) -> str:
         parts = ",\n".join(f"{n}={v!r}" for n, v in zip(self.fields, self, strict=True))
@@ -20,15 +24,25 @@ class Result(tuple):
 
 
 KNOWN: dict[str, type[Result]] = {}
+return_types = NAMES["return_types"] = SimpleNamespace()
 
 
 def result_type(name: str, fields: tuple[str, ...]) -> type[Result]:
-    """The result class of an operation, made once."""
+    """The result class of an operation, made once; public as `return_types.<name>`."""
     if name not in KNOWN:
-        space: dict[str, Any] = {"__slots__": (), "fields": fields}
+        space: dict[str, Any] = {
+            "__slots__": (),
+            "__module__": "torch.return_types",
+            "__match_args__": fields,
+            "fields": fields,
+            "n_fields": len(fields),
+            "n_sequence_fields": len(fields),
+            "__doc__": f"The results of {name}: {', '.join(fields)}.",
+        }
         for k, field in enumerate(fields):
-            space[field] = property(lambda self, k=k: self[k])
+            space[field] = property(lambda self, k=k: self[k], doc=f"Part {k}.")
         KNOWN[name] = type(name, (Result,), space)
+        setattr(return_types, name, KNOWN[name])
     return KNOWN[name]
 
 

@@ -34,7 +34,12 @@ class Pass(Firing):
     """One run of the reverse pass."""
 
     def __init__(
-        self, *, graph: bool, retain: bool, accumulate: bool, targets: dict,
+        self,
+        *,
+        graph: bool,
+        retain: bool,
+        accumulate: bool,
+        targets: dict,
         site: tuple | None = None,
     ) -> None:
         self.way: Any = Traced if graph else Raw
@@ -141,7 +146,7 @@ class Pass(Firing):
             silence(self.user_state)
 
     def finish(self) -> None:
-        """What waits for the end: leaf gradients, freeing, queued callbacks (more may be queued)."""
+        """What waits for the end: leaf gradients, freeing, callbacks (which may queue more)."""
         self.hooked = bool(self.undo or self.callbacks)
         if self.pending:
             self.flush()
@@ -211,9 +216,13 @@ class Pass(Firing):
                             is_leaf = type(inp) is Leaf
                             if waiting is None:
                                 late.append(inp) if is_leaf else heappush(
-                                    heap, (-inp.seq, id(inp), inp))
-                            if (is_leaf or inp.hooks is not None) and gi.base is None and (
-                                    gi is not raw or (gi is not g and not plan.alias)):
+                                    heap, (-inp.seq, id(inp), inp)
+                                )
+                            if (
+                                (is_leaf or inp.hooks is not None)
+                                and gi.base is None
+                                and (gi is not raw or (gi is not g and not plan.alias))
+                            ):
                                 owned.add(inp)
                 if waiting is not None and inp is not None:
                     waiting[inp] -= 1
@@ -227,9 +236,7 @@ class Pass(Firing):
             self.ready(inp, heap)
         self.deliver(inp, port, self.way.fit(gi, meta.shape, meta.dtype), owned=False)
 
-    def careful(
-        self, node: Node, g: Any, back: Any, heap: list | None
-    ) -> tuple[Any, Any]:
+    def careful(self, node: Node, g: Any, back: Any, heap: list | None) -> tuple[Any, Any]:
         """A node with hooks, several outputs, targets or tensors: (gradient, results)."""
         owned = node in self.owned
         self.owned.discard(node)
@@ -257,11 +264,19 @@ class Pass(Firing):
             raise node.second_backward()
         if node.op.out and not custom:
             g = self.fill(node, g)
-        if node.op.add_into is not None and not self.way.graph and hooks is None \
-                and self.region(node, g, heap):
+        if (
+            node.op.add_into is not None
+            and not self.way.graph
+            and hooks is None
+            and self.region(node, g, heap)
+        ):
             results = None
-        elif node.op.erase is not None and not self.way.graph and hooks is None \
-                and self.takes(node.inputs[0]):
+        elif (
+            node.op.erase is not None
+            and not self.way.graph
+            and hooks is None
+            and self.takes(node.inputs[0])
+        ):
             if not owned or (node, 0) in self.captured:
                 g = np.array(g)
             results = self.erase(node, g, heap)
@@ -329,7 +344,8 @@ class Pass(Firing):
         """Gradients of several outputs: zeros for those that nothing used."""
         return tuple(
             self.way.zeros(node.shape[k], node.dtype[k])
-            if part is None and np.dtype(node.dtype[k]).kind in "fcV" else part
+            if part is None and np.dtype(node.dtype[k]).kind in "fcV"
+            else part
             for k, part in enumerate(g)
         )
 
@@ -391,7 +407,7 @@ class Pass(Firing):
             self.call(fn, (), (self.show(g),))
 
     def flush(self) -> None:
-        """Write the collected leaf gradients; while hooks may still raise, so that it can be undone."""
+        """Write the collected leaf gradients; while hooks may raise, so that it can be undone."""
         if self.pending:
             if self.hooked:
                 self.undo += committing.before(self.pending)

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-
 INT = frozenset({int})
 
 
@@ -16,8 +15,9 @@ def whole(n: Any, i: int) -> int:
     try:
         return operator.index(n)
     except TypeError:
-        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is "
-                        f"'{type(n).__name__}')") from None
+        raise TypeError(
+            f"torch.Size() takes an iterable of 'int' (item {i} is '{type(n).__name__}')"
+        ) from None
 
 
 class Size(tuple):

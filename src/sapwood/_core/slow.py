@@ -13,7 +13,7 @@ import numpy as np
 from sapwood import errors
 from sapwood._core import dtype as dt
 from sapwood._core import where
-from sapwood._core.inside import apart
+from sapwood._core.inside import apart, merge_cuts
 from sapwood._core.memory import (
     KEPT,
     MULTI,
@@ -28,7 +28,7 @@ from sapwood._core.node import Node, next_seq
 from sapwood._core.op import DOT, FIXED, FOLD, INFERENCE, MAP, MOVE, PICK, Op
 from sapwood._core.quiet import quiet
 from sapwood._core.seal import seal
-from sapwood._core.tensor import KINDS, Tensor, merge_cuts, plain
+from sapwood._core.tensor import KINDS, Tensor, plain
 
 COMPUTES = frozenset({MAP, FOLD, DOT})  # kinds that calculate: half precision goes up first
 MOVES = frozenset({MOVE, PICK})
@@ -60,7 +60,7 @@ def general(op: Op, xs: Any, attrs: tuple, site: tuple) -> Any:
         arrays.append(a)
     saved_from = values if low else ready
     tensors = finish(op, xs, saved_from, arrays, attrs, mode, site, low=low)
-    return tuple(tensors) if op.out else tensors[0]
+    return op.pack(tensors) if op.out else tensors[0]
 
 
 def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> Tensor:
@@ -93,12 +93,14 @@ def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> 
 def run_raw(op: Op, xs: Any, attrs: tuple) -> Any:
     """The operation on arrays and numbers only; always arrays out (NumPy gives scalars for 0-d)."""
     if xs and NUMBERS.issuperset(map(type, xs)):
-        raise TypeError(f"{op.name}(): argument 'input' (position 1) must be Tensor, not "
-                        f"{type(next(iter(xs))).__name__}")
+        raise TypeError(
+            f"{op.name}(): argument 'input' (position 1) must be Tensor, not "
+            f"{type(next(iter(xs))).__name__}"
+        )
     xs = [x.item() if isinstance(x, np.generic) and x.dtype.kind != "V" else x for x in xs]
     results = quiet(op, xs, attrs)
     if op.out:
-        return tuple(np.asarray(r) for r in results)
+        return op.pack(np.asarray(r) for r in results)
     return results if type(results) is np.ndarray else np.asarray(results)
 
 
@@ -180,7 +182,14 @@ def common_dtype(xs: list) -> dt.dtype:
 
 
 def finish(
-    op: Op, xs: list, values: list, arrays: list, attrs: tuple, mode: Mode, site: tuple, *,
+    op: Op,
+    xs: list,
+    values: list,
+    arrays: list,
+    attrs: tuple,
+    mode: Mode,
+    site: tuple,
+    *,
     low: bool,
 ) -> list[Tensor]:
     """Wrap results as tensors and, where a gradient is needed, make the node."""
@@ -217,8 +226,17 @@ def finish(
 
 
 def attach_node(
-    op: Op, xs: list, needs: list, values: list, arrays: list, tensors: list, attrs: tuple,
-    mode: Mode, site: tuple, *, low: bool,
+    op: Op,
+    xs: list,
+    needs: list,
+    values: list,
+    arrays: list,
+    tensors: list,
+    attrs: tuple,
+    mode: Mode,
+    site: tuple,
+    *,
+    low: bool,
 ) -> Node | None:
     """Make the node of an operation and give it to the results that are differentiable."""
     mask = 0
@@ -275,9 +293,7 @@ def save(op: Op, plan: Any, xs: list, values: list, arrays: list, tensors: list)
     return tuple(seal(flat)) if MODE.get().checked else tuple(flat)
 
 
-def why_cut(
-    op: Op, xs: list, wanted: bool, mode: Mode, site: tuple, tensors: list
-) -> tuple | None:
+def why_cut(op: Op, xs: list, wanted: bool, mode: Mode, site: tuple, tensors: list) -> tuple | None:
     """Why results have no graph: inherited reasons, or this operation itself."""
     cuts = None
     for x in xs:
@@ -301,15 +317,18 @@ def explain(op: Op, e: Exception, xs: Any, attrs: tuple, site: tuple) -> Excepti
     if isinstance(e, ValueError) and "broadcast" in text and op.kind == MAP:
         return errors.bad_broadcast(name, shapes, at)
     if isinstance(e, TypeError) and (
-            "not supported for the input types" in text or "not contain a loop" in text):
+        "not supported for the input types" in text or "not contain a loop" in text
+    ):
         title = common_dtype([x for x in xs if type(x) in KINDS]).title
         e = NotImplementedError(f"\"{name}_cpu\" not implemented for '{title}'")
         text = str(e)
     if text.startswith("argument '"):
         text = f"{name}(): {text}"
     given = ", ".join(
-        f"{dt.of(x.array.dtype).name}{errors.shape_text(x.array.shape)}" if type(x) in KINDS
-        else f"{x!r:.40}" for x in xs
+        f"{dt.of(x.array.dtype).name}{errors.shape_text(x.array.shape)}"
+        if type(x) in KINDS
+        else f"{x!r:.40}"
+        for x in xs
     )
     what = f"{text} [{name}] got ({given}){f' with {attrs}' if attrs else ''} at {at}"
     kind = type(e)

@@ -23,7 +23,6 @@ from sapwood._core.mode import MODE
 from sapwood._core.node import HookDict, Leaf, Node, RemovableHandle, add_hook, make_leaf
 
 new = object.__new__
-CUTS = 4  # a tensor remembers at most this many reasons for having no graph
 
 
 class Tensor:
@@ -32,8 +31,18 @@ class Tensor:
     Make one with `sapwood.tensor(data)`. `x.array` is the NumPy array, `x.grad_fn` the node.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "array", "cuts", "gen", "memory", "node", "path",
-                 "port", "version")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "array",
+        "cuts",
+        "gen",
+        "memory",
+        "node",
+        "path",
+        "port",
+        "version",
+    )
     array: np.ndarray
     node: Node | None
     port: int  # which output of the node
@@ -102,7 +111,7 @@ class Tensor:
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:  # noqa: FBT001, FBT002
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Switch gradients for this leaf on or off, in place. Floating and complex dtypes only."""
         if self.memory is not None:
             heal(self)
@@ -168,10 +177,15 @@ class Tensor:
         """The accumulated gradient; None before the first. Warns where it will stay None."""
         if self._grad is None and self.memory is not None:
             heal(self)
-        if self._grad is None and self.node is not None and not isinstance(self.node, Leaf) \
-                and not self.retains_grad:
-            warnings.warn(errors.non_leaf_grad(self.node.name(), self.node.at()), UserWarning,
-                          stacklevel=2)
+        if (
+            self._grad is None
+            and self.node is not None
+            and not isinstance(self.node, Leaf)
+            and not self.retains_grad
+        ):
+            warnings.warn(
+                errors.non_leaf_grad(self.node.name(), self.node.at()), UserWarning, stacklevel=2
+            )
         return self._grad
 
     @grad.setter
@@ -245,7 +259,9 @@ class Tensor:
     def register_post_accumulate_grad_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(self) after backward has updated `.grad` of this leaf."""
         if self.node is not None and not isinstance(self.node, Leaf):
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            )
         if self.node is None:
             raise RuntimeError(
                 "cannot register a hook on a tensor that doesn't require gradient, at "
@@ -343,12 +359,11 @@ class Tensor:
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The elements as an ndarray that shares memory. Refused where gradients would be lost."""
-        if self.requires_grad:
-            if not force:
-                raise RuntimeError(
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
-                    f"instead. At {where.here()}"
-                )
+        if self.requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                f"instead. At {where.here()}"
+            )
         left(self)
         return self.array
 
@@ -400,7 +415,7 @@ class Tensor:
     __hash__ = object.__hash__
 
 
-def rebuild(cls: type, array: np.ndarray, requires_grad: bool) -> Tensor:  # noqa: FBT001
+def rebuild(cls: type, array: np.ndarray, requires_grad: bool) -> Tensor:
     """Unpickle a leaf."""
     t: Tensor = new(cls)
     init(t, dt.canonical(array))
@@ -431,15 +446,3 @@ def with_node(array: np.ndarray, node: Node | None, port: int) -> Tensor:
     t = plain(array)
     t.node, t.port = node, port
     return t
-
-
-def merge_cuts(a: tuple | None, b: tuple | None) -> tuple | None:
-    """The union of two lists of reasons, the first ones first, capped."""
-    if a is None or a is b:
-        return b
-    if b is None:
-        return a
-    both = (*a, *(cut for cut in b if cut not in a))
-    if len(both) > CUTS:  # those of custom forwards must not get lost: they guard a derivative
-        both = tuple(sorted(both, key=lambda cut: type(cut[0]) is not Inside)[:CUTS])
-    return both

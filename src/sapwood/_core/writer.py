@@ -35,11 +35,12 @@ class Writer:
         self.extra: list[str] = []
         self.prologue: list[str] = []
         if style in ("function", "method"):
-            rest = names[len(self.operands):]
+            rest = names[len(self.operands) :]
             self.extra = rest if op.bind is not None else [e for e in rest if e in op.attrs]
             self.prologue = ["    " + line for line in op.prologue.strip().splitlines()]
             self.rest = rest
-        takes_more = op.variadic or op.out or op.view or "**" in sig
+        parts = op.out and op.pack is tuple
+        takes_more = op.variadic or parts or op.view or "**" in sig
         self.takes_out = style == "function" and not takes_more
         if self.takes_out:
             before, stars, after = sig.partition(", **")
@@ -57,10 +58,18 @@ class Writer:
         lines = [f"def {self.name}({self.sig}):"]
         if self.takes_out:
             lines.append("    if out is not None:")
-            stars = {e: "**" if f"**{e}" in self.op.sig else "*" for e in self.rest
-                     if f"*{e}" in self.op.sig}
-            call = ", ".join([*self.operands, *(stars[e] + e for e in stars),
-                              *(f"{e}={e}" for e in self.rest if e not in stars)])
+            stars = {
+                e: "**" if f"**{e}" in self.op.sig else "*"
+                for e in self.rest
+                if f"*{e}" in self.op.sig
+            }
+            call = ", ".join(
+                [
+                    *self.operands,
+                    *(stars[e] + e for e in stars),
+                    *(f"{e}={e}" for e in self.rest if e not in stars),
+                ]
+            )
             lines.append(f"        return into(out, {self.name}({call}), OP, getframe(1))")
         lines += self.prologue
         if self.style == "function" and not self.op.variadic and not self.op.out:
@@ -155,8 +164,10 @@ class Writer:
             if self.op.weak:
                 body.append(f"a{i} = {value}")
             else:
-                body += [f"a{i} = C32({value}) if d is F32 else C64({value})",
-                         f"if a{i} is None: a{i} = constant({value}, d)"]
+                body += [
+                    f"a{i} = C32({value}) if d is F32 else C64({value})",
+                    f"if a{i} is None: a{i} = constant({value}, d)",
+                ]
         body += self.compute(n) + self.wrap(tensors, numbers)
         return lines + ["        " + line for line in body]
 
@@ -182,8 +193,9 @@ class Writer:
         names = [self.operands[i] for i in tensors]
         lines = []
         for name in names:
-            lines.append(f"if {name}.memory is not None and {name}.gen != {name}.memory.gen: "
-                         f"heal({name})")
+            lines.append(
+                f"if {name}.memory is not None and {name}.gen != {name}.memory.gen: heal({name})"
+            )
         lines += [f"n{i} = {self.operands[i]}.node" for i in tensors]
         some = " or ".join(f"n{i} is not None" for i in tensors)
         if self.op.grad:
@@ -266,10 +278,12 @@ class Writer:
                 value = f"a{i}.{what}" if i not in numbers else f"asarray(a{i}).{what}"
                 parts.append(f"{value}, FIXED, 0")
                 continue
-            lines += [f"{v} = {owner}.version",
-                      f"if {v} is None: {v} = {owner}.version = new(Version); {v}.n = 0; "
-                      f"{v}.memories = (); "
-                      f"{v}.code = None"]
+            lines += [
+                f"{v} = {owner}.version",
+                f"if {v} is None: {v} = {owner}.version = new(Version); {v}.n = 0; "
+                f"{v}.memories = (); "
+                f"{v}.code = None",
+            ]
             parts.append(f"{array}, {v}, {v}.n")
         lines.append(f"node.plan = PLANS[{mask}]")
         lines.append(f"node.saved = ({', '.join(parts)}{',' if parts else ''})")

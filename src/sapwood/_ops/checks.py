@@ -11,11 +11,13 @@ LETTERS = "bifc"  # bool, integers, floating, complex
 
 
 def only(
-    name: str, letters: str, *, error: type[Exception] = NotImplementedError, **texts: str
+    name: str, letters: str, *, error: type[Exception] = NotImplementedError,
+    suffix: str = "_cpu", **texts: str,
 ) -> Callable[..., None]:
     """A check that lets dtypes of these categories (b i f c) through.
 
-    `texts` holds messages for single categories: b="Boolean inputs not supported for relu".
+    `texts` holds messages for single categories: b="Boolean inputs not supported for relu";
+    `suffix` ends the kernel's name in the usual message.
     """
 
     def check(common: dt.dtype, *values: Any) -> None:
@@ -24,7 +26,7 @@ def only(
             return
         if letter in texts:
             raise error(texts[letter])
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{common.title}'")
+        raise NotImplementedError(f"\"{name}{suffix}\" not implemented for '{common.title}'")
 
     return check
 

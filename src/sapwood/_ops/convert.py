@@ -14,8 +14,9 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.border import FUNCTIONS, METHODS, NAMES, function_only
+from sapwood._core.inside import merge_cuts
 from sapwood._core.mode import MODE
-from sapwood._core.tensor import Tensor, merge_cuts
+from sapwood._core.tensor import Tensor
 from sapwood._ops.arguments import integer_range, no_room, resolve
 from sapwood._ops.make import Array, made
 

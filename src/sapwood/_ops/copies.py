@@ -137,8 +137,23 @@ def broadcast_shapes(*shapes: Any) -> Size:
     try:
         return Size(np.broadcast_shapes(*given))
     except ValueError:
-        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape: "
-                           f"{', '.join(map(str, given))}") from None
+        at = next(k for k in range(1, len(given)) if not fitting(given[: k + 1]))
+        so_far, bad = np.broadcast_shapes(*given[:at]), given[at]
+        d = next(d for d in range(1, len(bad) + 1)
+                 if d <= len(so_far) and bad[-d] != so_far[-d] and 1 not in (bad[-d], so_far[-d]))
+        raise RuntimeError(
+            f"Attempting to broadcast a dimension of length {bad[-d]} at {-d}! Mismatching argument "
+            f"at index {at} had {bad}; but expected shape should be broadcastable to {list(so_far)}"
+        ) from None
+
+
+def fitting(shapes: list) -> bool:
+    """Whether shapes broadcast together."""
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    return True
 
 
 @function
@@ -157,8 +172,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 def unravel_index(indices: Tensor, shape: Any) -> tuple:
     """Positions in a flattened tensor of this shape as one tensor per dimension."""
     if indices.array.dtype.kind not in "iu":
-        raise ValueError("expected 'indices' to be integer dtype, but got "
-                         f"{indices.dtype}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     want = (shape,) if isinstance(shape, int) else tuple(shape)
     rest, found = indices.array, []
     for n in reversed(want):

@@ -281,7 +281,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     x, keys = apart.x, apart.keys()
     value = assigned(value, x)
     if keys is None:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) or not value.array.ndim:
             x.fill_(value)  # type: ignore[attr-defined]
             return
         if value.array.shape != x.array.shape:
@@ -297,6 +297,8 @@ def put_into(x: Tensor, keys: Keys, value: Any) -> None:
         value = fill_run(np.empty((), x.array.dtype), value)
     else:
         same_dtype(x.array, value.array)
+        if keys.single_mask and value.array.size == 1 and np.may_share_memory(x.array, value.array):
+            value = value.clone()  # type: ignore[attr-defined] # one element is read before the write
     x._index_put_(value, keys)  # type: ignore[attr-defined]
 
 

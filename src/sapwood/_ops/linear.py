@@ -1,283 +1,262 @@
-"""DOT: matrix products. Everything here ends in NumPy's matmul, that is in BLAS."""
+"""DOT: matrix products in every combination of ranks, by BLAS.
+
+`np.matmul` takes transposed operands without a copy. A batch times one matrix is folded into one
+product of matrices; the gradient of that matrix likewise.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from sapwood import errors
 from sapwood._core import dtype as dt
-from sapwood._core.border import function, function_only
-from sapwood._core.door import TABLE, primitive
+from sapwood._core.door import primitive
 from sapwood._core.op import DOT
-from sapwood._core.tensor import KINDS, Tensor
-from sapwood._ops.axes import axes, axis
+from sapwood._core.tensor import KINDS
 from sapwood._ops.rules import cj
-from sapwood._ops.views import diagonal, permute, reshape, transpose, unsqueeze
+from sapwood._ops.views import unsqueeze
+
+C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
+           "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+           "float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex64": "c10::complex<float>",
+           "complex128": "c10::complex<double>"}
 
 
-def ndim(x: Any) -> int:
-    """The number of dimensions of an array or tensor."""
-    return (x.array if type(x) in KINDS else x).ndim
+def text(shape: tuple) -> str:
+    """A shape as messages on products have it: 2x3."""
+    return "x".join(map(str, shape))
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b; a batch times one matrix as one large product."""
-    if a.ndim == 0 or b.ndim == 0:
-        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
-                           f"{a.ndim}D and {b.ndim}D")
-    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
-    if a.shape[-1] != inner:
-        raise mismatch(a, b)
-    if a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous:
-        return np.matmul(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
-    return np.matmul(a, b)
+# ---- what is refused -------------------------------------------------------------------------
 
 
-def mismatch(a: np.ndarray, b: np.ndarray) -> RuntimeError:
-    """PyTorch's words for inner dimensions that differ."""
-    if a.ndim == b.ndim == 1:
+def cannot_multiply(a: np.ndarray, b: np.ndarray) -> RuntimeError:
+    """The error for matrices (or a batch as one) whose inner extents differ."""
+    x = text((a.size // (a.shape[-1] or 1), a.shape[-1])) if a.ndim != 2 else text(a.shape)
+    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({x} and {text(b.shape)})")
+
+
+def misfit(a: np.ndarray, b: np.ndarray) -> RuntimeError:
+    """PyTorch's words for operands of matmul that do not fit."""
+    if a.ndim == 1 and b.ndim == 1:
         return RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to "
-            f"have the same number of elements, but got {a.shape[0]} and {b.shape[0]} elements "
-            "respectively"
-        )
-    if a.ndim > 2 and b.ndim > 2:
-        return RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, "
-            f"{a.shape[-1]}] but got: [{b.shape[0]}, {b.shape[-2]}].")
-    rows = math.prod(a.shape[:-1])
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
+            f"same number of elements, but got {a.size} and {b.size} elements respectively")
     if b.ndim == 1:
-        return RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), "
-                            f"vec ({b.shape[0]})")
-    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{a.shape[-1]} and "
-                        f"{b.shape[-2]}x{b.shape[-1]})")
+        rows = a.size // (a.shape[-1] or 1)
+        return RuntimeError(
+            f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.size})")
+    if b.ndim == 2:
+        return cannot_multiply(a, b)
+    if a.shape[-1] == b.shape[-2]:
+        found = str(errors.bad_broadcast("matmul", [a.shape[:-2], b.shape[:-2]], ""))
+        return RuntimeError(found.partition(". [")[0])
+    batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
+    return RuntimeError(
+        "Expected size for first two dimensions of batch2 tensor to be: "
+        f"[{batch}, {a.shape[-1]}] but got: [{batch}, {b.shape[-2]}].")
 
 
-def turned(x: Any) -> Any:
-    """The conjugate transpose of the last two dimensions."""
-    return cj(transpose(x, -2, -1))
+def same_dtype(phrase: Callable[..., str]) -> Callable[..., None]:
+    """A check: products do not promote; `phrase` says so in PyTorch's words."""
+
+    def check(common: dt.dtype, *values: Any) -> None:
+        kinds = [dt.of(v.dtype) for v in values if isinstance(v, np.ndarray)]
+        if len(kinds) < len(values):
+            other = next(v for v in values if not isinstance(v, np.ndarray))
+            raise TypeError(f"argument must be Tensor, not {type(other).__name__}")
+        if any(k is not kinds[0] for k in kinds):
+            raise RuntimeError(phrase(*kinds, *(v.ndim for v in values)))
+        if common is dt.bool_:
+            raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+
+    return check
 
 
-def left_rule(g: Any, y: Any, x_shape: tuple) -> Any:
-    """g y^H, for every combination of ranks; batches that were broadcast are summed later."""
-    n, m = len(x_shape), ndim(y)
-    if n == 1 and m == 1:
+def of_matrices(a: dt.dtype, b: dt.dtype, *_: int) -> str:
+    """The words of mm."""
+    return ("expected m1 and m2 to have the same dtype, but got: "
+            f"{C_NAMES.get(a.name)} != {C_NAMES.get(b.name)}")
+
+
+def of_vectors(a: dt.dtype, b: dt.dtype, *_: int) -> str:
+    """The words of dot."""
+    return ("dot : expected both vectors to have same dtype, but found "
+            f"{a.title} and {b.title}")
+
+
+def of_mixed(a: dt.dtype, b: dt.dtype, *_: int) -> str:
+    """The words of mv."""
+    return ("addmv input tensors must have the same dtype, but got "
+            f"{b.title}, {a.title}, and {b.title}")
+
+
+def of_batches(a: dt.dtype, b: dt.dtype, *_: int) -> str:
+    """The words of bmm."""
+    return f"expected scalar type {a.title} but found {b.title}"
+
+
+def of_any(a: dt.dtype, b: dt.dtype, n: int, m: int) -> str:
+    """The words of matmul."""
+    if n == m == 1:
+        return of_vectors(a, b)
+    if m == 1:
+        return of_mixed(a, b)
+    return of_matrices(a, b) if m == 2 or n == 1 else of_batches(a, b)
+
+
+# ---- the product -----------------------------------------------------------------------------
+
+# The form of a product (m: matrix, v: vector, b: a batch of them; fold: a batch times one matrix)
+# and the node's name: that of PyTorch's product inside, without the views around it.
+TITLES = {"mm": "Mm", "mv": "Mv", "dot": "Dot", "vm": "Mm", "fold": "Mm", "bmv": "Mv", "bvm": "Mv",
+          "bmm": "Bmm"}
+
+
+def form_of(a: Any, b: Any) -> tuple[str]:
+    """The form of a product, by the ranks of its operands."""
+    for which, v in (("'input' (position 1)", a), ("'other' (position 2)", b)):
+        if not isinstance(v, np.ndarray):
+            raise TypeError(f"matmul(): argument {which} must be Tensor, not {type(v).__name__}")
+    n, m = a.ndim, b.ndim
+    if m == 2 and n:
+        return ("mm" if n == 2 else "vm" if n == 1 else "fold",)
+    if n == 0 or m == 0:
+        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
+                           f"{n}D and {m}D")
+    if m == 1:
+        return ("dot" if n == 1 else "mv" if n == 2 else "bmv",)
+    return ("bvm" if n == 1 else "bmm",)
+
+
+def product(a: np.ndarray, b: np.ndarray, form: str) -> np.ndarray:
+    """The product; a batch times one matrix is one product of matrices."""
+    try:
+        if form == "fold":
+            rows = np.matmul(a.reshape(-1, a.shape[-1]), b) if a.size else np.matmul(a, b)
+            return rows.reshape(*a.shape[:-1], b.shape[-1])
+        return np.matmul(a, b)
+    except ValueError:
+        raise misfit(a, b) from None
+
+
+def adjoint(v: Any) -> Any:
+    """The conjugate transpose of matrices; a view where real."""
+    return cj(v).swapaxes(-1, -2)
+
+
+def column(v: Any) -> Any:
+    """Vectors as matrices of one column."""
+    return unsqueeze(v, -1)
+
+
+def row(v: Any) -> Any:
+    """Vectors as matrices of one row."""
+    return unsqueeze(v, -2)
+
+
+def rows(v: Any, *, n: int) -> Any:
+    """A batch of matrices (n = 2) or vectors of them (1) as one."""
+    shape = (v.array if type(v) in KINDS else v).shape
+    return v.reshape(-1) if n == 1 else v.reshape(int(np.prod(shape[:-1])), shape[-1])
+
+
+def product_x(g: Any, y: Any, form: str) -> Any:
+    """g times the adjoint of y; the reverse pass sums over what was broadcast."""
+    if form == "dot":
         return g * cj(y)
-    if n == 1:
-        rows = matmul(unsqueeze(g, -2), turned(y))
-        return folded(rows, (1, *x_shape), x_shape)
-    if m == 1:
-        return folded(unsqueeze(g, -1) * cj(y), x_shape, x_shape)
-    return folded(matmul(g, turned(y)), x_shape, x_shape)
+    if form in ("mv", "bmv"):
+        return column(g) * cj(y)
+    if form == "vm":
+        return matmul(cj(y), g)
+    if form == "bvm":
+        return matmul(cj(y), column(g)).squeeze(-1)
+    return matmul(g, adjoint(y))
 
 
-def right_rule(g: Any, x: Any, y_shape: tuple) -> Any:
-    """x^H g, for every combination of ranks."""
-    n, m = ndim(x), len(y_shape)
-    if n == 1 and m == 1:
+def product_y(g: Any, x: Any, form: str) -> Any:
+    """The adjoint of x times g."""
+    if form == "dot":
         return g * cj(x)
-    if m == 1:
-        columns = matmul(turned(x), unsqueeze(g, -1))
-        return folded(columns, (*y_shape, 1), y_shape)
-    if n == 1:
-        return folded(unsqueeze(cj(x), -1) * unsqueeze(g, -2), y_shape, y_shape)
-    if m == 2 and n > 2:  # the batch is summed by the product itself
-        rows = reshape(x, (-1, (x.array if type(x) in KINDS else x).shape[-1]))
-        return matmul(turned(rows), reshape(g, (-1, y_shape[-1])))
-    return folded(matmul(turned(x), g), y_shape, y_shape)
+    if form == "mv":
+        return matmul(adjoint(x), g)
+    if form == "vm":
+        return column(cj(x)) * g
+    if form == "bvm":
+        return column(cj(x)) * row(g)
+    if form == "bmv":
+        return matmul(adjoint(rows(x, n=2)), rows(g, n=1))
+    if form == "fold":
+        return matmul(adjoint(rows(x, n=2)), rows(g, n=2))
+    return matmul(adjoint(x), g)
 
 
-def folded(v: Any, shape: tuple, final: tuple) -> Any:
-    """Sum out broadcast batches, then the final shape."""
-    a = v.array if type(v) in KINDS else v
-    if a.shape != shape:
-        v = TABLE["_fit"].door(v, shape, a.dtype)
-    return v if shape == final else reshape(v, final)
-
-
-def same_dtype(common: dt.dtype, *values: Any) -> None:
-    """Products do not promote."""
-    kinds = [dt.of(v.dtype) for v in values if isinstance(v, np.ndarray)]
-    if any(k is not kinds[0] for k in kinds):
-        names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
-        first, second = (names.get(k.name, k.name) for k in kinds[:2])
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {first} != {second}")
-
-
-def dot_title(node: Any) -> str:
-    """PyTorch's node for a product of these ranks."""
-    shapes = [None if n is None else len(node.input_meta(i).shape)
-              for i, n in enumerate(node.inputs)]
-    ranks = [r for r in shapes if r is not None]
-    out = len(node.shape)
-    if out == 0:
-        return "DotBackward0"
-    if max(ranks) <= 2 and out == 1:
-        return "MvBackward0" if shapes[0] in (2, None) else "SqueezeBackward4"
-    if max(ranks) <= 2 and out == 2:
-        return "MmBackward0"
-    return "UnsafeViewBackward0" if out > 2 else "MmBackward0"
-
-
-PAIR = dict(x=left_rule, y=right_rule)
 matmul = primitive(
-    "matmul", "x y", kind=DOT, run=product, grad=PAIR, title=dot_title, check=same_dtype,
-    sig="input, other", doc="The matrix product, in every combination of ranks; batches broadcast.")
+    "matmul", "x y; form", kind=DOT, run=product, grad=dict(x=product_x, y=product_y),
+    sig="input, other", bind=form_of, title=lambda node: f"{TITLES[node.attrs[0]]}Backward0",
+    check=same_dtype(of_any), doc="The product of matrices, vectors and batches; batches broadcast.")
 
 
-def ranked(name: str, n: int, m: int, names: tuple[str, str], title: str, message: str) -> Any:
-    """mm, bmm, mv, dot: matmul for given ranks only."""
-
-    def bind(a: np.ndarray, b: np.ndarray) -> tuple:
-        if a.ndim != n or b.ndim != m:
-            raise RuntimeError(message.format(a=a.ndim, b=b.ndim))
-        if n == 3 and a.shape[0] != b.shape[0]:
-            raise mismatch(a, b)
-        return ()
-
-    return primitive(name, "x y", kind=DOT, run=product, grad=PAIR, title=title, check=same_dtype,
-                     sig=", ".join(names), bind=bind, doc=f"matmul of {n}-d and {m}-d tensors.")
+# ---- products of given ranks -----------------------------------------------------------------
 
 
-mm = ranked("mm", 2, 2, ("input", "mat2"), "MmBackward0", "self must be a matrix: got {a}D and {b}D")
-bmm = ranked("bmm", 3, 3, ("input", "mat2"), "BmmBackward0",
-             "batch1 must be a 3D tensor: got {a}D and {b}D")
-mv = ranked("mv", 2, 1, ("input", "vec"), "MvBackward0",
-            "vector + matrix @ vector expected, got {b}, {a}, {b}")
-dot = ranked("dot", 1, 1, ("input", "tensor"), "DotBackward0",
-             "1D tensors expected, but got {a}D and {b}D tensors")
+def ranked(form: str, ranks: tuple[int, int], refuse: Callable) -> dict[str, Any]:
+    """The fields of a record that is matmul for given ranks only."""
+
+    def bind(a: Any, b: Any) -> tuple:
+        if (np.ndim(a), np.ndim(b)) != ranks:
+            raise RuntimeError(refuse(np.ndim(a), np.ndim(b)))
+        return (form,)
+
+    return {"kind": DOT, "run": product, "grad": dict(x=product_x, y=product_y), "bind": bind}
 
 
-@function
-def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """The dot product with the first vector conjugated."""
-    return dot(cj(input), other)
+mm = primitive(
+    "mm", "x y; form", sig="input, mat2", check=same_dtype(of_matrices), saved={"mat2": "y"},
+    **ranked("mm", (2, 2), lambda n, m: f"{'mat2' if n == 2 else 'self'} must be a matrix"),
+    doc="The product of two matrices.")
+mv = primitive(
+    "mv", "x y; form", sig="input, vec", check=same_dtype(of_mixed), saved={"vec": "y"},
+    **ranked("mv", (2, 1), lambda n, m:
+             f"vector + matrix @ vector expected, got 1, {n}, {m}"),
+    doc="The product of a matrix and a vector.")
+dot = primitive(
+    "dot", "x y; form", sig="input, tensor", check=same_dtype(of_vectors), saved={"tensor": "y"},
+    **ranked("dot", (1, 1), lambda n, m:
+             f"1D tensors expected, but got {n}D and {m}D tensors"),
+    doc="The product of two vectors: a number.")
 
 
-@function
-def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Products summed over the last dimension of both."""
-    if not input.array.ndim or not other.array.ndim:
-        return input * other
-    if input.array.shape[-1] != other.array.shape[-1]:
+def same_batch(a: Any, b: Any) -> tuple:
+    """Batches of equal extent, of matrices that fit."""
+    if np.ndim(a) != 3 or np.ndim(b) != 3:
+        raise RuntimeError(f"batch{1 + (np.ndim(a) == 3)} must be a 3D tensor")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError(
-            "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(input.array.shape)} and {list(other.array.shape)}")
-    return tensordot(input, other, ([-1], [-1]))
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
+    return ("bmm",)
 
 
-@function
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """All products of two vectors."""
-    if input.array.ndim != 1 or vec2.array.ndim != 1:
-        raise RuntimeError(
-            f"outer: Expected 1-D argument self, but got {input.array.ndim}-D and "
-            f"{vec2.array.ndim}-D")
-    return unsqueeze(input, 1) * vec2
+bmm = primitive(
+    "bmm", "x y; form", kind=DOT, run=product, grad=dict(x=product_x, y=product_y),
+    sig="input, mat2", bind=same_batch, check=same_dtype(of_batches), saved={"mat2": "y"},
+    doc="The products of two batches of matrices, one by one.")
 
 
-@function
-def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """All products of two vectors."""
-    return outer(input, vec2)
+def vdot_run(a: np.ndarray, b: np.ndarray) -> Any:
+    """conj(a) . b."""
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.size != b.size:
+        raise misfit(a, b)
+    return np.vdot(a, b)
 
 
-def sum_of(input: Tensor, part: Tensor, beta: Any, alpha: Any) -> Tensor:
-    """beta * input + alpha * part; beta=0 ignores input, NaN included."""
-    part = part if alpha == 1 else part * alpha
-    if beta == 0:
-        return part + (input * 0).nan_to_num(0.0, 0.0, 0.0)  # type: ignore[attr-defined]
-    return (input if beta == 1 else input * beta) + part
-
-
-def affine(name: str, combine: Any, doc: str) -> None:
-    """addmm and its family: beta * input + alpha * (a product)."""
-
-    def call(input: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        return sum_of(input, combine(a, b), beta, alpha)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = doc
-    function(call)
-
-
-affine("addmm", mm, "beta * input + alpha * (a @ b) for matrices.")
-affine("addmv", mv, "beta * input + alpha * (a @ b) for a matrix and a vector.")
-affine("addr", outer, "beta * input + alpha * outer(a, b).")
-affine("baddbmm", bmm, "beta * input + alpha * (a @ b) for batches.")
-affine("addbmm", lambda a, b: TABLE["sum"].door(bmm(a, b), 0),
-       "beta * input + alpha * the sum over the batch of a @ b.")
-
-
-@function_only
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """Products summed over several dimensions of both."""
-    n, m = a.array.ndim, b.array.ndim
-    if isinstance(dims, int):
-        pairs = (tuple(range(n - dims, n)), tuple(range(dims)))
-    else:
-        pairs = tuple(tuple(d) if isinstance(d, (tuple, list)) else (d,) for d in dims)  # type: ignore[assignment]
-    da = axes(pairs[0], n) if pairs[0] else ()
-    db = axes(pairs[1], m) if pairs[1] else ()
-    for i, j in zip(da, db, strict=True):
-        if a.array.shape[i] != b.array.shape[j]:
-            raise RuntimeError(
-                "contracted dimensions need to match, but first has size "
-                f"{a.array.shape[i]} in dim {i} and second has size {b.array.shape[j]} in dim {j}")
-    rest_a = tuple(d for d in range(n) if d not in da)
-    rest_b = tuple(d for d in range(m) if d not in db)
-    k = math.prod(a.array.shape[d] for d in da)
-    rows = math.prod(a.array.shape[d] for d in rest_a)
-    columns = math.prod(b.array.shape[d] for d in rest_b)
-    left = reshape(permute(a, (*rest_a, *da)), (rows, k))
-    right = reshape(permute(b, (*db, *rest_b)), (k, columns))
-    shape = [a.array.shape[d] for d in rest_a] + [b.array.shape[d] for d in rest_b]
-    return reshape(mm(left, right), tuple(shape))
-
-
-@function
-def kron(input: Tensor, other: Tensor) -> Tensor:
-    """The Kronecker product."""
-    n = max(input.array.ndim, other.array.ndim)
-    a = reshape(input, (1,) * (n - input.array.ndim) + input.array.shape)
-    b = reshape(other, (1,) * (n - other.array.ndim) + other.array.shape)
-    wide = reshape(a, tuple(v for m in a.array.shape for v in (m, 1)))
-    tall = reshape(b, tuple(v for m in b.array.shape for v in (1, m)))
-    shape = tuple(p * q for p, q in zip(a.array.shape, b.array.shape, strict=True))
-    return reshape(wide * tall, shape)
-
-
-@function
-def trace(input: Tensor) -> Tensor:
-    """The sum of the diagonal of a matrix."""
-    if input.array.ndim != 2:
-        raise RuntimeError("trace: expected a matrix, but got tensor with dim "
-                           f"{input.array.ndim}")
-    return TABLE["sum"].door(diagonal(input))
-
-
-@function
-def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """The vector product along a dimension of extent 3."""
-    if dim is None:
-        dim = next((i for i, n in enumerate(input.array.shape) if n == 3), -1)
-    d = axis(dim, input.array.ndim)
-    if input.array.shape[d] != 3 or other.array.shape[axis(dim, other.array.ndim)] != 3:
-        raise RuntimeError("linalg.cross: inputs dimension must have length 3. Got "
-                           f"{input.array.shape[d]}")
-    roll = TABLE["roll"].door
-    return roll(input, -1, d) * roll(other, -2, d) - roll(input, -2, d) * roll(other, -1, d)
-
-
-@function_only
-def chain_matmul(*matrices: Tensor) -> Tensor:
-    """The product of several matrices, in the cheapest order."""
-    parts = list(matrices)
-    while len(parts) > 1:  # the contraction that removes the largest extent first
-        sizes = [p.array.shape[1] for p in parts[:-1]]
-        i = sizes.index(max(sizes))
-        parts[i : i + 2] = [mm(parts[i], parts[i + 1])]
-    return parts[0]
+vdot = primitive(
+    "vdot", "x y", kind=DOT, run=vdot_run, sig="input, other", check=same_dtype(of_vectors),
+    grad=dict(x=lambda g, y: cj(g) * y, y=lambda g, x: g * x),
+    doc="The product of two vectors, the first conjugated.")

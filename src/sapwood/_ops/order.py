@@ -18,14 +18,15 @@ from sapwood._ops.views import reshape
 PAIR = "values indices"
 
 
-def back_to(g: Any, indices: Any, dim: int, shape: tuple, dtype: Any, *, keepdim: bool) -> Any:
+def back_to(g: Any, indices: Any, dim: int, shape: tuple, *, keepdim: bool) -> Any:
     """The gradient of chosen elements at their places, zeros elsewhere."""
     g = g[0]
     if not shape:
         return reshape(g, ())
     if not keepdim:
         g, indices = reshape(g, kept(shape, (dim,))), reshape(indices, kept(shape, (dim,)))
-    return TABLE["_scatter_add"].door(np.zeros(shape, dtype), indices, g, dim)
+    zeros = np.zeros(shape, (g.array if type(g) in KINDS else g).dtype)
+    return TABLE["_scatter_add"].door(zeros, indices, g, dim)
 
 
 def chosen(name: str, pick: Any, doc: str, *, title: str | None = None, **extra: Any) -> Any:
@@ -46,8 +47,8 @@ def chosen(name: str, pick: Any, doc: str, *, title: str | None = None, **extra:
     return primitive(
         name, f"x; dim keepdim {extra.pop('more', '')}", kind=FOLD, run=run, out=PAIR,
         dtype="keep", title=title, doc=doc,
-        grad=dict(x=lambda g, indices, dim, keepdim, x_shape, x_dtype:
-                  back_to(g, indices, dim, x_shape, x_dtype, keepdim=keepdim)), **extra)
+        grad=dict(x=lambda g, indices, dim, keepdim, x_shape:
+                  back_to(g, indices, dim, x_shape, keepdim=keepdim)), **extra)
 
 
 max_along = chosen("_max_dim", lambda a, dim: np.argmax(a, dim), "Largest along a dimension.",
@@ -152,9 +153,9 @@ def sort_run(a: np.ndarray, dim: int, descending: bool) -> tuple:
     return np.take_along_axis(a, order, dim), order.astype(np.int64)
 
 
-def sort_rule(g: Any, indices: Any, dim: int, x_shape: tuple, x_dtype: Any) -> Any:
+def sort_rule(g: Any, indices: Any, dim: int, x_shape: tuple) -> Any:
     """Each gradient at the place its value came from."""
-    return back_to(g, indices, dim, x_shape, x_dtype, keepdim=True)
+    return back_to(g, indices, dim, x_shape, keepdim=True)
 
 
 sort_of = primitive("_sort", "x; dim descending", kind=FOLD, run=sort_run, out=PAIR, dtype="keep",
@@ -162,14 +163,16 @@ sort_of = primitive("_sort", "x; dim descending", kind=FOLD, run=sort_run, out=P
 
 
 @function
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *,
+         stable: bool | None = None) -> Any:
     """(values, indices) sorted along a dimension; always stable."""
     return result_type("sort", ("values", "indices"))(
         sort_of(input, axis(dim, input.array.ndim), bool(descending)))
 
 
 @function
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *,
+            stable: bool = False) -> Tensor:
     """The order that sorts along a dimension."""
     return sort(input.detach(), dim, descending)[1]
 
@@ -229,14 +232,26 @@ kth_along = chosen(
     "The k-th smallest.", title="KthvalueBackward0", more="k")
 
 
-def medians(name: str, along: Any) -> None:
+def median_of(name: str, pick: Any) -> Any:
+    """A record: the lower median of all elements, NaN of none; ties share the gradient."""
+
+    def run(a: np.ndarray) -> Any:
+        flat = a.reshape(-1)
+        if not flat.size:
+            return np.nan if a.dtype.kind != "i" else np.iinfo(a.dtype).min
+        return flat[pick(flat, 0)]
+
+    return primitive(
+        f"_{name}_all", "x", kind=FOLD, dtype="keep", title=f"{name.capitalize()}Backward0",
+        run=lambda a: np.asarray(run(a), a.dtype), grad=dict(x=half_share), doc="The lower median.")
+
+
+def medians(name: str, whole: Any, along: Any) -> None:
     """median and nanmedian of all, or along a dimension."""
 
     def call(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         if dim is None:
-            if input.array.size == 0:
-                return plain(np.full((), np.nan, input.array.dtype))
-            return along(reshape(input, (-1,)), 0, False)[0]
+            return whole(input)
         return result_type(name, ("values", "indices"))(
             along(input, axis(dim, input.array.ndim), keepdim))
 
@@ -245,8 +260,8 @@ def medians(name: str, along: Any) -> None:
     function(call)
 
 
-medians("median", median_along)
-medians("nanmedian", nanmedian_along)
+medians("median", median_of("median", middle), median_along)
+medians("nanmedian", median_of("nanmedian", nan_middle), nanmedian_along)
 
 
 @function
@@ -319,8 +334,10 @@ def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often each non-negative integer occurs."""
     if input.array.ndim != 1 or input.array.dtype.kind not in "iu" or (input.array < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    found = np.bincount(input.array, None if weights is None else weights.array, minlength)
-    return plain(found)
+    if weights is None:
+        return plain(np.bincount(input.array, None, minlength))
+    found = np.bincount(input.array, weights.array, minlength)
+    return plain(found.astype(np.float32 if weights.array.dtype == np.float32 else np.float64))
 
 
 @function
@@ -338,6 +355,8 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, right: bool = False, si
                  out_int32: bool = False, sorter: Any = None) -> Tensor:
     """Where values would go so that the last dimension stays sorted."""
     a = sorted_sequence.array
+    if sorter is not None:
+        a = np.take_along_axis(a, sorter.array, -1)
     v = input.array if isinstance(input, Tensor) else np.asarray(input, a.dtype)
     side = side or ("right" if right else "left")
     if a.ndim == 1:
@@ -385,18 +404,19 @@ def quantiles(name: str, input: Tensor, q: Any, dim: int | None, how: str, *, ke
     last = rows.array.shape[-1] - 1
     most = np.maximum(last - bad.sum(-1, keepdims=True), 0) if skip else np.full(
         (*rows.array.shape[:-1], 1), last)
-    place = (at.reshape(-1) * most).astype(kind)
+    share = q if isinstance(q, Tensor) else plain(at)  # the derivative reaches q, too
+    where = reshape(share, (-1,)) * plain(most.astype(kind))
     if not skip:  # one NaN makes all NaN: it is sorted last
-        place = np.where(bad.any(-1, keepdims=True), last, place).astype(kind)
-    if how in PLACES:
-        place = PLACES[how](place)
-    gather = TABLE["gather"].door
+        where = TABLE["where"].door(plain(bad.any(-1, keepdims=True)), float(last), where)
+    place = PLACES[how](where.array) if how in PLACES else where.array
+    gather = TABLE["_gather"].door
     low = np.floor(place).astype(np.int64)
-    out = gather(rows, -1, plain(low))
+    out = gather(rows, plain(low), rows.array.ndim - 1)
     if how in ("linear", "midpoint"):
-        part = place - low if how == "linear" else np.full_like(place, 0.5)
-        above = gather(rows, -1, plain(np.ceil(place).astype(np.int64)))
-        out = TABLE["lerp"].door(out, above, plain(part.astype(kind)))
+        part = where - plain(low.astype(kind)) if how == "linear" else plain(
+            np.full_like(place, 0.5))
+        above = gather(rows, plain(np.ceil(place).astype(np.int64)), rows.array.ndim - 1)
+        out = TABLE["lerp"].door(out, above, part)
     out = out.movedim(-1, 0)  # type: ignore[attr-defined]
     if keepdim:
         shape = tuple(1 if dim is None or k == d else n for k, n in enumerate(input.array.shape))

@@ -227,6 +227,16 @@ untake = picking(
 # ---- by a mask -------------------------------------------------------------------------------
 
 
+def mask_shape(mask: Array, x: Array) -> tuple:
+    """The shape that both broadcast to."""
+    for d, (n, m) in enumerate(zip(reversed(mask.shape), reversed(x.shape), strict=False), 1):
+        if n != m and 1 not in (n, m):
+            at = max(mask.ndim, x.ndim) - d
+            raise RuntimeError(f"The size of tensor a ({n}) must match the size of tensor b ({m}) "
+                               f"at non-singleton dimension {at}")
+    return np.broadcast_shapes(mask.shape, x.shape)
+
+
 def select_masked(x: Array, mask: Any) -> Array:
     """The elements where mask holds; both broadcast."""
     if not isinstance(mask, np.ndarray):
@@ -234,8 +244,8 @@ def select_masked(x: Array, mask: Any) -> Array:
                         f"{type(mask).__name__}")
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    x, mask = np.broadcast_arrays(x, mask)
-    return x[mask]
+    shape = mask_shape(mask, x)
+    return np.broadcast_to(x, shape)[np.broadcast_to(mask, shape)]
 
 
 def unmask_run(x: Array, mask: Array, shape: tuple) -> Array:

@@ -17,6 +17,7 @@ from sapwood._ops.picking import (
     flat_index,
     index_select_of,
     integers,
+    mask_shape,
     masked_select,
     picking,
     take,
@@ -106,6 +107,10 @@ def index_copy_args(x: Array, index: Array, y: Array, dim: Any) -> tuple:
     if index.dtype != np.int64:
         raise RuntimeError(
             f"index_copy_(): Expected a long tensor for index, but got {title(index)}")
+    if y.ndim != x.ndim and y.ndim and x.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({y.ndim}), destination dimensionality ({x.ndim})")
     n = y.shape[d] if y.ndim else 1
     if index.size != n:
         raise IndexError(f"index_copy_(): Number of indices ({index.size}) should be equal to "
@@ -280,7 +285,7 @@ def masked_into(x: Array, mask: Array, y: Array) -> None:
 def masked_scatter_run(x: Array, mask: Array, y: Array) -> Array:
     """The same on a copy, broadcast to the mask."""
     masked_args(x, mask, y)
-    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    out = np.array(np.broadcast_to(x, mask_shape(mask, x)), order="C")
     masked_into(out, mask, y)
     return out
 
@@ -316,12 +321,13 @@ def index_reduce(
     """input with slices of source reduced into it (prod, mean, amax, amin) at positions."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}.")
     x, y, at = input.array, tensor(source, "index_reduce").array, index.array
     d = vector(x, at, dim, "index_reduce")
     if x.dtype != y.dtype:
-        raise RuntimeError(f"index_reduce(): self ({title(x)}) and source ({title(y)}) must have the "
-                           "same scalar type")
+        raise RuntimeError(f"index_reduce(): self ({title(x)}) and source ({title(y)}) must have "
+                           "the same scalar type")
     n = y.shape[d] if y.ndim else 1
     if at.size != n:
         raise RuntimeError(f"index_reduce(): Number of indices ({at.size}) should be equal to "

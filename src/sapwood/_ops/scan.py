@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from sapwood._core import dtype as dt
 from sapwood._core.border import METHODS, alias, border, function, function_only
 from sapwood._core.door import TABLE, primitive
 from sapwood._core.op import FOLD
-from sapwood._core.tensor import KINDS, Tensor
+from sapwood._core.tensor import KINDS, Tensor, plain
 from sapwood._ops.axes import axis
 from sapwood._ops.reduce import cast
 from sapwood._ops.rules import cj
@@ -36,7 +37,7 @@ def late_sum(g: Any, dim: int) -> Any:
 
 
 cumsum_of = primitive(
-    "_cumsum", "x; dim", kind=FOLD, in_place="cumsum__", title="CumsumBackward0",
+    "_cumsum", "x; dim", kind=FOLD, in_place="_cumsum_", title="CumsumBackward0",
     run=lambda a, dim: np.cumsum(a, dim, dtype=scan_dtype(a)) if a.ndim else np.array(
         a, dtype=scan_dtype(a)),
     grad=dict(x=lambda g, dim: late_sum(g, dim)), doc="The running sum along a dimension.")
@@ -70,7 +71,7 @@ def careful_cumprod(g: Any, x: Any, dim: int, shape: tuple, kind: Any) -> Any:
 
 
 cumprod_of = primitive(
-    "_cumprod", "x; dim", kind=FOLD, in_place="cumprod__", title="CumprodBackward0",
+    "_cumprod", "x; dim", kind=FOLD, in_place="_cumprod_", title="CumprodBackward0",
     run=lambda a, dim: np.cumprod(a, dim, dtype=scan_dtype(a)) if a.ndim else np.array(
         a, dtype=scan_dtype(a)),
     grad=dict(x=cumprod_rule), doc="The running product along a dimension.")
@@ -84,6 +85,10 @@ def public_scan(name: str, record: Any) -> None:
         return record(input, d) if dtype is None else cast(record(cast(input, dtype), d), dtype)
 
     def write(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        if dtype is not None and dt.as_dtype(dtype, "dtype") is not self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {self.dtype} and output tensor dtype "
+                f"{dtype} should match")
         return getattr(self, record.op.in_place)(axis(dim, self.array.ndim))
 
     call.__name__, write.__name__ = name, f"{name}_"
@@ -107,9 +112,10 @@ def extreme_scan(a: np.ndarray, dim: int, *, top: bool) -> tuple:
     return values, np.maximum.accumulate(np.where(hit, steps, 0), dim).astype(np.int64)
 
 
-def extreme_rule(g: Any, indices: Any, dim: int, x_shape: tuple, x_dtype: Any) -> Any:
+def extreme_rule(g: Any, indices: Any, dim: int, x_shape: tuple) -> Any:
     """Each gradient goes to the place that its value came from."""
-    return TABLE["_scatter_add"].door(np.zeros(x_shape, x_dtype), indices, g[0], dim)
+    zeros = np.zeros(x_shape, (g[0].array if type(g[0]) in KINDS else g[0]).dtype)
+    return TABLE["_scatter_add"].door(zeros, indices, g[0], dim)
 
 
 for _name, _top in (("cummax", True), ("cummin", False)):
@@ -120,18 +126,57 @@ for _name, _top in (("cummax", True), ("cummin", False)):
         doc=f"The running {'maximum' if _top else 'minimum'} and where it was met last.")
 
 
-@function
-def logcumsumexp(input: Tensor, dim: int) -> Tensor:
-    """log(cumsum(exp(input))) without overflow."""
-    top = TABLE["amax"].door(input.detach(), dim, True)
-    safe = TABLE["where"].door(top.isfinite(), top, 0.0)  # type: ignore[attr-defined]
-    return cumsum_of((input - safe).exp(), axis(dim, input.array.ndim)).log() + safe
+def logs_run(a: np.ndarray, dim: int) -> np.ndarray:
+    """log(cumsum(exp(a)))."""
+    return np.logaddexp.accumulate(a, dim) if a.ndim else np.array(a)
+
+
+def logs_rule(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """The sum over j >= k of g_j exp(x_k - out_j): in logarithms, positive and negative g apart."""
+    if not ndim(x):
+        return g
+    if type(x) in KINDS:
+        return logs_at_length(g, x, out, dim)
+    parts = []
+    for sign in (1, -1):
+        logs = np.where(sign * g > 0, np.log(np.abs(g)), -np.inf).astype(x.dtype) - out
+        parts.append(np.exp(np.flip(logs_run(np.flip(logs, dim), dim), dim) + x))
+    return parts[0] - parts[1]
+
+
+def logs_at_length(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """The same for every order: every exponential by itself (none exceeds 1); O(n^2) along dim."""
+    where, exp, wide = TABLE["where"].door, TABLE["exp"].door, TABLE["unsqueeze"].door
+    n = x.array.shape[dim]
+    later = np.triu(np.ones((n, n), bool)).reshape(
+        [n if d in (dim, dim + 1) else 1 for d in range(ndim(x) + 1)])
+    apart = wide(x, dim + 1) - wide(out, dim)
+    terms = exp(where(later, apart, np.full((), -np.inf, x.array.dtype)))
+    return TABLE["sum"].door(wide(g, dim) * terms, dim + 1)
+
+
+def real(common: dt.dtype, *values: Any) -> None:
+    """Logarithms of sums are defined for real floating numbers here."""
+    if common.category != dt.FLOAT:
+        raise NotImplementedError(
+            f"\"logcumsumexp_out_cpu\" not implemented for '{common.title}'")
+
+
+primitive(
+    "logcumsumexp", "x; dim", kind=FOLD, in_place=False, check=real, run=logs_run,
+    title="LogcumsumexpBackward0", grad=dict(x=logs_rule),
+    bind=lambda a, dim: (axis(dim, a.ndim),),
+    doc="log(cumsum(exp(input))) without overflow.")
 
 
 @function
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The n-th difference along a dimension."""
     d = axis(dim, input.array.ndim)
+    if not input.array.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n == 0:
+        return input.clone()  # type: ignore[attr-defined]
     ends = [t for t in (prepend, input, append) if t is not None]
     x = TABLE["cat"].door(ends, d) if len(ends) > 1 else input
     head = (slice(None),) * d
@@ -157,6 +202,8 @@ def strips(y: Tensor, x: Any, dx: Any, dim: int) -> tuple[Tensor, int]:
 @function_only
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral along a dimension by the trapezoidal rule."""
+    if y.array.ndim and not y.array.shape[dim]:
+        return plain(np.zeros(np.delete(y.array.shape, dim), y.array.dtype))
     parts, d = strips(y, x, dx, dim)
     return TABLE["sum"].door(parts, d) / 2.0
 

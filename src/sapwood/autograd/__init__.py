@@ -15,4 +15,3 @@ from sapwood.autograd.grad_mode import no_grad as no_grad
 from sapwood.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from sapwood.autograd.grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from sapwood.autograd.variable import Variable as Variable
-

@@ -16,7 +16,7 @@ from sapwood._core import where
 from sapwood._core.border import border
 from sapwood._core.memory import heal
 from sapwood._core.mode import MODE
-from sapwood._core.node import Leaf, Node
+from sapwood._core.node import Node
 from sapwood._core.reverse import Pass
 from sapwood._core.tensor import Tensor, plain
 from sapwood.autograd.edge import GradientEdge
@@ -115,8 +115,12 @@ def prepare(outputs: list, grads: Any, *, graph: bool) -> list[tuple[Node, int, 
 
 @border
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,  # noqa: FBT001
-    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,  # noqa: FBT001, FBT002
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
 ) -> None:
     """Compute the gradients of `tensors` and add them to the `.grad` of the leaves.
 
@@ -127,8 +131,11 @@ def backward(
     inputs        accumulate into these only (leaves or not)
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.",
-                      FutureWarning, stacklevel=2)
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         grad_tensors = grad_variables if grad_tensors is None else grad_tensors
     outputs = as_list(tensors)
     targets: list = []
@@ -166,10 +173,15 @@ def run_pass(run: Pass, roots: list, *, graph: bool) -> None:
 
 @border
 def grad(
-    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,  # noqa: FBT001
-    create_graph: bool = False, only_inputs: bool = True,  # noqa: FBT001, FBT002
-    allow_unused: bool | None = None, is_grads_batched: bool = False,  # noqa: FBT001, FBT002
-    materialize_grads: bool = False,  # noqa: FBT001, FBT002
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> Any:
     """The gradients of `outputs` with respect to `inputs`, returned and stored nowhere.
 
@@ -178,8 +190,11 @@ def grad(
     is_grads_batched=True: the first axis of each grad_outputs is a batch.
     """
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).",
-                      FutureWarning, stacklevel=2)
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True).",
+            FutureWarning,
+            stacklevel=2,
+        )
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -189,8 +204,15 @@ def grad(
         allow_unused = True
     targets = as_list(inputs)
     if is_grads_batched:
-        return batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused,
-                       materialize_grads)
+        return batched(
+            outputs,
+            inputs,
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            allow_unused,
+            materialize_grads,
+        )
     outs = as_list(outputs)
     retain = create_graph if retain_graph is None else retain_graph
     roots = prepare(outs, grad_outputs, graph=create_graph)
@@ -198,7 +220,8 @@ def grad(
         if edge_of(t)[0] is None:
             raise RuntimeError(
                 "One of the differentiated Tensors does not require grad. "
-                + why_text(t) + f"At {where.here()}"
+                + why_text(t)
+                + f"At {where.here()}"
             )
     edges = {edge_of(t): True for t in targets}
     run = Pass(graph=create_graph, retain=retain, accumulate=False, targets=edges)
@@ -207,8 +230,14 @@ def grad(
     for i, t in enumerate(targets):
         edge = edge_of(t)
         if edge not in made:
-            made[edge] = finish_grad(i, t, run.captured.get(edge), graph=create_graph,
-                                     allow_unused=bool(allow_unused), zeros=materialize_grads)
+            made[edge] = finish_grad(
+                i,
+                t,
+                run.captured.get(edge),
+                graph=create_graph,
+                allow_unused=bool(allow_unused),
+                zeros=materialize_grads,
+            )
     results = [made[edge_of(t)] for t in targets]
     if isinstance(inputs, dict):
         return dict(zip(inputs, results, strict=True))
@@ -233,8 +262,13 @@ def finish_grad(i: int, t: Any, g: Any, *, graph: bool, allow_unused: bool, zero
 
 
 def batched(
-    outputs: Any, inputs: Any, grads: Any, retain: bool | None, graph: bool,  # noqa: FBT001
-    allow_unused: bool | None, zeros: bool,  # noqa: FBT001
+    outputs: Any,
+    inputs: Any,
+    grads: Any,
+    retain: bool | None,
+    graph: bool,
+    allow_unused: bool | None,
+    zeros: bool,
 ) -> Any:
     """One pass per row of the batched grad_outputs; results stacked on a new first axis."""
     from sapwood import stack
@@ -244,11 +278,17 @@ def batched(
     results = []
     for i in range(count):
         last = i == count - 1
-        results.append(grad(
-            outputs, as_list(inputs), [None if r is None else r[i] for r in rows],
-            retain_graph=(retain if last else True), create_graph=graph,
-            allow_unused=allow_unused, materialize_grads=zeros,
-        ))
+        results.append(
+            grad(
+                outputs,
+                as_list(inputs),
+                [None if r is None else r[i] for r in rows],
+                retain_graph=(retain if last else True),
+                create_graph=graph,
+                allow_unused=allow_unused,
+                materialize_grads=zeros,
+            )
+        )
     merged = [None if col[0] is None else stack(list(col)) for col in zip(*results, strict=True)]
     if isinstance(inputs, dict):
         return dict(zip(inputs, merged, strict=True))
@@ -256,8 +296,11 @@ def batched(
 
 
 def tensor_backward(
-    self: Tensor, gradient: Any = None, retain_graph: bool | None = None,  # noqa: FBT001
-    create_graph: bool = False, inputs: Iterable | None = None,  # noqa: FBT001, FBT002
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Iterable | None = None,
 ) -> None:
     """Compute the gradients of this tensor and add them to the `.grad` of the leaves."""
     mode = MODE.get()
@@ -266,8 +309,15 @@ def tensor_backward(
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
     node, a = self.node, self.array
-    if (gradient is None and inputs is None and not create_graph and self.memory is None
-            and node is not None and a.size == 1 and a.dtype.kind == "f"):  # the frequent case
+    if (
+        gradient is None
+        and inputs is None
+        and not create_graph
+        and self.memory is None
+        and node is not None
+        and a.size == 1
+        and a.dtype.kind == "f"
+    ):  # the frequent case
         run = Pass(graph=False, retain=bool(retain_graph), accumulate=True, targets={}, site=site)
         run.run(((node, self.port, np.ones(a.shape, a.dtype) if a.ndim else ONES[a.dtype]),))
         return

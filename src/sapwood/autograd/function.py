@@ -70,7 +70,7 @@ class FunctionCtx:
                 )
         self.non_differentiable = args
 
-    def set_materialize_grads(self, value: bool) -> None:  # noqa: FBT001 (PyTorch's signature)
+    def set_materialize_grads(self, value: bool) -> None:
         """Whether absent gradients arrive as zeros (the default) or as None."""
         self.materialize_grads = bool(value)
 
@@ -81,8 +81,9 @@ class FunctionCtx:
         if type(flat) is Released:
             node = self._node()
             if node is None:
-                raise errors.second_backward("a custom Function", where.UNKNOWN,
-                                             where.at(flat.code, flat.lasti))
+                raise errors.second_backward(
+                    "a custom Function", where.UNKNOWN, where.at(flat.code, flat.lasti)
+                )
             raise node.second_backward()
         if self._once is None:
             raise RuntimeError(
@@ -90,8 +91,10 @@ class FunctionCtx:
                 "is set on the autograd.Function. Either access saved_tensors only once, or set "
                 "clear_saved_tensors_on_access=False."
             )
-        found = tuple(taken(self, flat, self._sources, i, f"saved_tensors[{i}]")
-                      for i in range(len(self._sources)))
+        found = tuple(
+            taken(self, flat, self._sources, i, f"saved_tensors[{i}]")
+            for i in range(len(self._sources))
+        )
         if self._once:
             self._saved, self._once = (), None  # type: ignore[assignment]
         return found
@@ -99,8 +102,9 @@ class FunctionCtx:
     @property
     def saved_variables(self) -> tuple:
         """The old name of saved_tensors."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning,
-                      stacklevel=2)
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
         return self.saved_tensors
 
     def __getattr__(self, name: str) -> Any:
@@ -123,8 +127,9 @@ class FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple, space: dict) -> None:
         super().__init__(name, bases, space)
-        cls.node_class = type(f"{name}Backward", (FunctionNode,),
-                              {"__slots__": (), "function": cls})
+        cls.node_class = type(
+            f"{name}Backward", (FunctionNode,), {"__slots__": (), "function": cls}
+        )
         cls.ctx_class = type(f"{name}Backward", (FunctionCtx,), {})
 
 
@@ -160,7 +165,8 @@ class Function(metaclass=FunctionMeta):
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
             "static, so you should invoke them on the class itself. Instantiating an autograd "
             "function will raise an error in a future version of PyTorch.",
-            DeprecationWarning, stacklevel=2,
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -249,7 +255,9 @@ def once_differentiable(fn: Callable) -> Callable:
         outs = made if isinstance(made, tuple) else (made,)
         outs = tuple(
             refusing(o.array, inputs, ports, message)
-            if isinstance(o, Tensor) and o.array.dtype.kind in "fcV" else o for o in outs
+            if isinstance(o, Tensor) and o.array.dtype.kind in "fcV"
+            else o
+            for o in outs
         )
         return outs if isinstance(made, tuple) else outs[0]
 

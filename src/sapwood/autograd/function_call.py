@@ -40,7 +40,7 @@ def arranged(cls: Any, args: tuple, kwargs: dict) -> tuple:
             f"{cls.__name__}.forward() got an unexpected keyword argument {name!r}: arguments of "
             "apply are inputs by position, so those before it must be given, too"
         )
-    return bound.args[len(ctx):]
+    return bound.args[len(ctx) :]
 
 
 class Call:
@@ -69,8 +69,8 @@ class Call:
             self.without_graph(outputs)
         if node is not None:
             ctx._saved, ctx._sources = keep(
-                self.function, ctx.to_save, self.args, self.saved_outputs(raw, outputs),
-                self.inside)
+                self.function, ctx.to_save, self.args, self.saved_outputs(raw, outputs), self.inside
+            )
             ctx._once = self.function.clear_saved_tensors_on_access
             self.hide(outputs)
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ()
@@ -93,8 +93,12 @@ class Call:
         """The outputs as forward knew them, None where apply returns another tensor instead."""
         if self.separate and self.mode.grad:
             for t in self.ctx.to_save:
-                if isinstance(t, Tensor) and any(t is o for o in raw) and self.is_input(t) \
-                        and not any(t is o for o in outputs):
+                if (
+                    isinstance(t, Tensor)
+                    and any(t is o for o in raw)
+                    and self.is_input(t)
+                    and not any(t is o for o in outputs)
+                ):
                     raise RuntimeError(
                         "An input that has been returned as-is as output is being saved for "
                         "backward. This is not supported if you override setup_context. You should "
@@ -163,8 +167,10 @@ class Call:
         node.shape = tuple(t.array.shape if isinstance(t, Tensor) else () for t in outputs)
         node.dtype = tuple(t.array.dtype if isinstance(t, Tensor) else None for t in outputs)
         node.differentiable = frozenset(
-            k for k, t in enumerate(outputs)
-            if isinstance(t, Tensor) and t.array.dtype.kind in "fcV"
+            k
+            for k, t in enumerate(outputs)
+            if isinstance(t, Tensor)
+            and t.array.dtype.kind in "fcV"
             and not any(t is o for o in ctx.non_differentiable)
         )
         node.code, node.lasti = self.site
@@ -197,9 +203,7 @@ class Call:
                 t.memory.node, t.memory.port = node, k
             t.node, t.port, t.cuts = node, k, None
 
-    def rewritten(
-        self, t: Tensor, node: FunctionNode, k: int, *, given: bool, count: int
-    ) -> None:
+    def rewritten(self, t: Tensor, node: FunctionNode, k: int, *, given: bool, count: int) -> None:
         """An input that forward wrote: from now on it is output k of this node."""
         name = f"{self.function.__name__}.apply"
         if t.is_leaf and t.node is not None:
@@ -210,7 +214,9 @@ class Call:
         if not given:
             warnings.warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
-                "have been mutated should be passed to ctx.mark_dirty().", stacklevel=4)
+                "have been mutated should be passed to ctx.mark_dirty().",
+                stacklevel=4,
+            )
         if t.path_of() and count > 1:
             raise RuntimeError(
                 "If your Function modifies inplace an input that is a view of another Tensor, your "
@@ -242,6 +248,9 @@ class Call:
             if isinstance(t, Tensor):
                 source = source_of(t, self.args, outputs, self.inside)
                 if source[0] in (OUTPUT, HIDDEN):
-                    ctx._kept[name] = (*source, weakref.ref(t) if source[0] is OUTPUT else t,
-                                       t.array)
+                    ctx._kept[name] = (
+                        *source,
+                        weakref.ref(t) if source[0] is OUTPUT else t,
+                        t.array,
+                    )
                     del vars(ctx)[name]

@@ -94,9 +94,7 @@ class FunctionNode(Node):
         if not isinstance(results, tuple):
             results = (results,)
         results = self.counted(results)
-        return tuple(
-            self.checked(i, r, graph=graph) for i, r in enumerate(results)
-        )
+        return tuple(self.checked(i, r, graph=graph) for i, r in enumerate(results))
 
     def shown(self, k: int, g: Any, *, graph: bool) -> Tensor | None:
         """The gradient of output k as backward gets it: its own memory; zeros for an absent one."""
@@ -183,8 +181,16 @@ def function_op(function: Any, count: int) -> Op:
         ops = function._ops = {}
     if count not in ops:
         names = tuple(f"output{k}" for k in range(count))
-        ops[count] = Op(name=function.__name__, args=("inputs",), attrs=(), kind=CALL, grad={},
-                        out=names, variadic=True, doc=(function.__doc__ or "").split("\n")[0])
+        ops[count] = Op(
+            name=function.__name__,
+            args=("inputs",),
+            attrs=(),
+            kind=CALL,
+            grad={},
+            out=names,
+            variadic=True,
+            doc=(function.__doc__ or "").split("\n")[0],
+        )
     return ops[count]
 
 
@@ -283,8 +289,14 @@ def raise_stale(ctx: Any, value: Any, version: Any, n: int, source: tuple) -> No
     what = describe(value, node, port)
     if type(version) is Sealed and version.cell.n == n:
         raise errors.overwritten_outside(what=what, name=name, saved_at=made)
-    raise errors.overwritten(what=what, name=name, expected=n, now=version.n, saved_at=made,
-                             written_at=where.at(version.code, version.lasti))
+    raise errors.overwritten(
+        what=what,
+        name=name,
+        expected=n,
+        now=version.n,
+        saved_at=made,
+        written_at=where.at(version.code, version.lasti),
+    )
 
 
 # ---- values whose derivative is not known ------------------------------------------------------
@@ -336,10 +348,15 @@ def guarded(ctx: Any, value: np.ndarray, label: str, made: str) -> Tensor:
     maker = ctx._node()
     name = maker.name() if maker is not None else "a custom Function"
     inputs, ports = ctx._edges
-    return refusing(value, inputs, ports, (
-        f"The derivative of {label} of {name} is needed, but forward computed this value from its "
-        "inputs without a graph, so the second derivative through it is not known.\n"
-        f"  computed at: {made}\n"
-        "  Save the inputs and compute it again in backward, or return it as one more output of "
-        "forward and save that. If it is meant to be a constant, detach() it in backward."
-    ))
+    return refusing(
+        value,
+        inputs,
+        ports,
+        (
+            f"The derivative of {label} of {name} is needed, but forward computed this value "
+            "from its inputs without a graph, so the second derivative through it is not known.\n"
+            f"  computed at: {made}\n"
+            "  Save the inputs and compute it again in backward, or return it as one more output "
+            "of forward and save that. If it is meant to be a constant, detach() it in backward."
+        ),
+    )

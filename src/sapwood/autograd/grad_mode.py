@@ -51,9 +51,12 @@ class Switch:
     def __call__(self, fn: Callable) -> Callable:
         """Decorate a function, generator function, coroutine function or (deprecated) a class."""
         if inspect.isclass(fn):
-            warnings.warn("Decorating classes is deprecated and will be disabled in future "
-                          "versions. You should only decorate functions or methods.",
-                          FutureWarning, stacklevel=2)
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future "
+                "versions. You should only decorate functions or methods.",
+                FutureWarning,
+                stacklevel=2,
+            )
             fn.__init__ = self(fn.__init__)  # type: ignore[method-assign]
             return fn
         if inspect.isgeneratorfunction(fn):
@@ -157,7 +160,7 @@ class enable_grad(Switch):  # noqa: N801
 class set_grad_enabled(Switch):  # noqa: N801
     """Set grad mode at once; as a `with` block, until its end; as a decorator, inside only."""
 
-    def __init__(self, mode: bool) -> None:  # noqa: FBT001
+    def __init__(self, mode: bool) -> None:
         super().__init__(grad=bool(mode))
         self.old = MODE.get()
         MODE.set(self.old.but(grad=bool(mode)))
@@ -175,7 +178,7 @@ class set_grad_enabled(Switch):  # noqa: N801
 class inference_mode(Switch):  # noqa: N801
     """No graph, no versions, no views: results can never take part in autograd."""
 
-    def __new__(cls, mode: Any = True) -> Any:  # noqa: FBT002
+    def __new__(cls, mode: Any = True) -> Any:
         """`@inference_mode` without parentheses decorates at once."""
         self = object.__new__(cls)
         if isinstance(mode, bool):
@@ -183,14 +186,14 @@ class inference_mode(Switch):  # noqa: N801
         self.__init__()  # type: ignore[misc]
         return self(mode)
 
-    def __init__(self, mode: bool = True) -> None:  # noqa: FBT001, FBT002
+    def __init__(self, mode: bool = True) -> None:
         super().__init__(inference=mode, grad=not mode)
 
 
 class set_multithreading_enabled:  # noqa: N801
     """Accepted and without effect: backward runs on the thread that calls it."""
 
-    def __init__(self, mode: bool) -> None:  # noqa: FBT001
+    def __init__(self, mode: bool) -> None:
         self.mode = bool(mode)
 
     def __enter__(self) -> None:

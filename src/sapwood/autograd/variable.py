@@ -37,7 +37,7 @@ class Variable(metaclass=VariableType):
 
     _execution_engine = Engine()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:  # noqa: FBT001, FBT002
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
         """A leaf around the elements of `data`."""
         if data is None:
             data = plain(np.empty(0, dt.numpy_of(dt.default())))
@@ -46,6 +46,7 @@ class Variable(metaclass=VariableType):
         if volatile:
             warnings.warn(
                 "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
-                stacklevel=2)
+                stacklevel=2,
+            )
         leaf = data.detach()
         return leaf.requires_grad_() if requires_grad else leaf

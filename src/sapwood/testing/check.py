@@ -53,7 +53,7 @@ def check_gradients(
 
 
 def copied(a: np.ndarray, dtype: Any = None) -> np.ndarray:
-    """The same values in memory of their own, laid out alike: order, gaps and direction are kept."""
+    """The same values in memory of their own, laid out alike: with its gaps and directions."""
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     root = a
     while isinstance(root.base, np.ndarray):
@@ -104,9 +104,7 @@ class Check:
     def slopes(self, at: Callable[[float], list[np.ndarray]]) -> list[np.ndarray]:
         """The central difference of a function of one number, at 0."""
         up, down = at(self.step), at(-self.step)
-        with np.errstate(invalid="ignore"):
-            return [np.where(u == d, 0, u - d) / (2 * self.step)  # inf stays inf: no change
-                    for u, d in zip(up, down, strict=True)]
+        return [change(u, d) / (2 * self.step) for u, d in zip(up, down, strict=True)]
 
     def first_order(self) -> None:
         """<seed, change of the outputs> = <gradient, change of the inputs>."""
@@ -160,6 +158,12 @@ class Check:
         if a.dtype.kind == "c":
             v = v + 1j * self.rng.normal(size=a.shape)
         return np.asarray(v).astype(a.dtype)
+
+
+def change(up: np.ndarray, down: np.ndarray) -> np.ndarray:
+    """up - down; values that stay infinite or NaN do not change."""
+    with np.errstate(invalid="ignore"):
+        return np.where((up == down) | ((up != up) & (down != down)), 0, up - down)
 
 
 def inner(a: np.ndarray, b: np.ndarray) -> float:

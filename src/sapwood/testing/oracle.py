@@ -137,10 +137,14 @@ CLOSE = {
 }
 
 
-def difference(mine: np.ndarray, theirs: np.ndarray, *, close: float | None = None) -> str | None:
+def difference(
+    mine: np.ndarray, theirs: np.ndarray, *, close: float | None = None, slack: float = 1e-4
+) -> str | None:
     """What is different between two results, in words; None where they agree.
 
     Shapes and dtypes are equal, NaN stands where NaN stands, infinities have the same sign.
+    close   how far values may differ, relative to the largest; default: by dtype
+    slack   the smallest size that counts as the largest: below it, differences are absolute
     """
     if mine.shape != theirs.shape:
         return f"shape {list(mine.shape)}, expected {list(theirs.shape)}"
@@ -152,19 +156,19 @@ def difference(mine: np.ndarray, theirs: np.ndarray, *, close: float | None = No
     if theirs.dtype.kind == "c":
         a, b = (np.stack([v.real, v.imag]) for v in (mine, theirs))
         odd = ~np.isfinite(mine) & ~np.isfinite(theirs)  # libraries differ in complex infinities
-        wrong = (unlike(a, b, close or CLOSE[kind]).any(axis=0)) & ~odd
+        wrong = (unlike(a, b, close or CLOSE[kind], slack).any(axis=0)) & ~odd
     else:
         wide = np.float64 if theirs.dtype.kind == "f" or theirs.dtype.itemsize == 2 else None
-        wrong = unlike(mine.astype(wide), theirs.astype(wide), close or CLOSE[kind])
+        wrong = unlike(mine.astype(wide), theirs.astype(wide), close or CLOSE[kind], slack)
     return shown(mine, theirs, wrong) if wrong.any() else None
 
 
-def unlike(a: np.ndarray, b: np.ndarray, close: float) -> np.ndarray:
+def unlike(a: np.ndarray, b: np.ndarray, close: float, slack: float) -> np.ndarray:
     """Where two real arrays differ."""
     finite = np.isfinite(b)
     scale = float(np.abs(b[finite]).max(initial=0.0))
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(a - b) <= close * (np.abs(b) + min(scale, 1.0) + 1e-4)
+        near = np.abs(a - b) <= close * (np.abs(b) + min(scale, 1.0) + slack)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     return ~np.where(finite & np.isfinite(a), near, same)
 

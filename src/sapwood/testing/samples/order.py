@@ -15,13 +15,13 @@ DOUBLES = L([3, 1, 1, 2, 3, 3, 0])
 STEPS = L([[1.0, 3.0, 5.0, 7.0], [2.0, 4.0, 6.0, 8.0]])
 
 
-def along(*first: Any, empty: bool = True, **kwargs: Any) -> list[Sample]:
+def along(*first: Any, empty: bool = True, edges: Any = (NANS, INFS), **kwargs: Any) -> list[Sample]:
     """Samples of functions along one dimension; `first`: arguments before it."""
     found = [
         sample(f(3, 4), *first, 0, **kwargs), sample(f(3, 4), *first, -1, **kwargs),
         sample(f(2, 3, 4), *first, dim=1, **kwargs), sample(f(4, 3).T, *first, 1, **kwargs),
         sample(f(3, 4)[::-1, ::2], *first, 0, **kwargs), sample(F4, *first, 1, **kwargs),
-        sample(NANS, *first, 1, grad=False, **kwargs), sample(INFS, *first, 1, grad=False, **kwargs),
+        *(sample(a, *first, 1, grad=False, **kwargs) for a in edges),
         sample(i(3, 4), *first, 0, **kwargs),
     ]
     if empty:
@@ -35,7 +35,7 @@ FOLDS = [*along(), sample(f(3, 4), 1, True), sample(f(), 0), sample(f(), -1, Tru
 EXTREMES = [*WHOLE, *FOLDS, sample(TIES, grad=False), sample(TIES, 1, grad=False), sample(f(3, 4), g(3, 4)),
             sample(f(3, 4), g(4)), sample(f(3, 4), other=g(3, 4)), sample(BOOLS), sample(BOOLS, 1)]
 ONE = private(f(3, 4), 1, False)
-Q = L([0.0, 0.3, 0.5, 1.0], "f4").astype("f8")
+Q = L([0.1, 0.3, 0.5, 0.9])
 QS = [
     sample(f(3, 4), 0.5), sample(f(3, 4), 0.3, 1), sample(f(3, 4), 0.3, dim=0, keepdim=True), sample(f(5), 0.0),
     sample(f(5), 1), sample(f(4, 3).T, 0.7, 1), sample(F4, 0.25, 1), sample(f(3, 4)[::-1], 0.6, keepdim=True),
@@ -49,31 +49,32 @@ SAMPLES = {
     "argmax": [*WHOLE, *FOLDS, sample(TIES), sample(TIES, 1), sample(f(3, 4), None, True), sample(i(3, 4).astype("u1"))],
     "argmin": [*WHOLE, *FOLDS, sample(TIES), sample(TIES, 1), sample(f(3, 4), None, True)],
     "_sort": [ONE], "_topk": [private(f(3, 4), 2, 1, True)], "_median_dim": [ONE], "_nanmedian_dim": [ONE],
+    "_median_all": [private(f(3, 4))], "_nanmedian_all": [private(f(3, 4))],
     "_kthvalue": [private(f(3, 4), 1, False, 2)], "_mode": [ONE],
     "sort": [*along(), sample(f(3, 4)), sample(f()), sample(f(3, 4), 0, True), sample(NANS, 1, True, grad=False),
-             sample(TIES, 1, descending=True, stable=True, grad=False), sample(TIES, 1, stable=True, grad=False),
-             sample(BOOLS, 1, stable=True), sample(f(0)), sample(f(3, 4), stable=True, dim=0),
+             sample(TIES, dim=1, descending=True, stable=True, grad=False), sample(TIES, dim=1, stable=True, grad=False),
+             sample(BOOLS, dim=1, stable=True), sample(f(0)), sample(f(3, 4), stable=True, dim=0),
              sample(DOUBLES.astype("u1"), stable=True)],
     "argsort": [sample(f(3, 4)), sample(f(3, 4), 0), sample(f(3, 4), 0, True), sample(f(4, 3).T), sample(f()),
-                sample(DOUBLES, stable=True), sample(f(0)), sample(NANS, 1, stable=True), sample(F4)],
+                sample(DOUBLES, stable=True), sample(f(0)), sample(NANS, dim=1, stable=True), sample(F4)],
     "msort": [sample(f(3, 4)), sample(f(4, 3).T), sample(i(3, 4)), sample(F4), sample(f(0, 3)), sample(f(3)[::-1])],
     "topk": [sample(f(3, 4), 2), sample(f(3, 4), 2, 0), sample(f(3, 4), 1, -1, False), sample(f(), 1), sample(f(5), 5),
              sample(f(3, 4), 0), sample(f(4, 3).T, 2, 1), sample(i(3, 4, high=90), 2), sample(NANS, 2, 1, grad=False),
              sample(F4, 2, dim=0, largest=False, sorted=True), sample(f(3, 4)[::-1], 3), sample(f(0, 3), 2)],
-    "median": [*WHOLE, *along(), sample(f(3, 4), 1, True), sample(f(), 0), sample(f(0)), sample(f(5)),
+    "median": [*WHOLE, *along(), sample(f(3, 4), 1, True), sample(f(), 0), sample(f(0), grad=False), sample(f(5)),
                sample(L([1.0, np.nan, np.nan]), grad=False)],
-    "nanmedian": [*WHOLE, *along(), sample(f(3, 4), 1, True), sample(f(), 0), sample(f(0)), sample(f(5)),
+    "nanmedian": [*WHOLE, *along(), sample(f(3, 4), 1, True), sample(f(), 0), sample(f(0), grad=False), sample(f(5)),
                   sample(L([np.nan, np.nan]), grad=False)],
-    "kthvalue": [*along(2, empty=False), sample(f(3, 4), 1), sample(f(3, 4), 4, 1, True), sample(f(), 1),
+    "kthvalue": [*along(2, empty=False, edges=[NANS]), sample(f(3, 4), 1), sample(f(3, 4), 4, 1, True), sample(f(), 1),
                  sample(f(3, 0), 2, 0)],
     "mode": [sample(DOUBLES), sample(i(3, 8, high=3)), sample(i(8, 3, high=3), 0), sample(f(3, 4)), sample(f(), 0),
              sample(TIES, 1, True, grad=False), sample(i(3, 8).T, 0), sample(F4, 1), sample(BOOLS, 1)],
-    "unique": [sample(DOUBLES), sample(f(3, 4)), sample(DOUBLES, return_inverse=True, return_counts=True),
+    "unique": [sample(DOUBLES), sample(i(3, 4)), sample(DOUBLES, return_inverse=True, return_counts=True),
                sample(DOUBLES.reshape(7, 1), return_inverse=True), sample(DOUBLES, return_counts=True), sample(BOOLS),
                sample(L([[1, 2], [0, 1], [1, 2]]), dim=0, return_inverse=True, return_counts=True),
-               sample(L([[1, 1, 2], [0, 0, 1]]), dim=1), sample(f(0)), sample(F4.T), sample(f()), sample(i(3)[::-1])],
+               sample(L([[1, 1, 2], [0, 0, 1]]), dim=1), sample(i(0)), sample(F4.T), sample(i()), sample(i(3)[::-1])],
     "unique_consecutive": [
-        sample(DOUBLES), sample(DOUBLES, return_inverse=True, return_counts=True), sample(f(0)), sample(f(3, 4)),
+        sample(DOUBLES), sample(DOUBLES, return_inverse=True, return_counts=True), sample(i(0)), sample(F4),
         sample(L([[1, 2], [1, 2], [0, 1]]), dim=0, return_inverse=True, return_counts=True), sample(BOOLS),
         sample(L([[1, 1, 2], [0, 0, 1]]), dim=1), sample(DOUBLES.reshape(7, 1), return_inverse=True),
     ],

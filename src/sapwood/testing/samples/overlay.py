@@ -35,4 +35,7 @@ SAMPLES = {
 
 if "select" in TABLE:
     STEP = (TABLE["select"], (0, 1))
-    SAMPLES["_overlay"] = [private(f(3, 4), f(4), (STEP,), None), private(f(3, 4), f(4)[::-1], (STEP,), None)]
+    SAMPLES["_overlay"] = [
+        private(f(3, 4), f(4), (STEP,), None),
+        private(f(3, 4), f(4)[::-1], (STEP,), None),
+    ]

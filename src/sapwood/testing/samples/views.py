@@ -65,7 +65,8 @@ SHAPES = {
                        private(f(6, 2)[::2], (3, 2, 1))],
     "_unsafe_view": [private(f(2, 3), (3, 2)), private(f(2, 3), (6,)), private(f(0, 3), (3, 0))],
     "view_as": [sample(f(2, 6), f(3, 4, dtype="f4"), method=True),
-                sample(f(2, 6), i(3, 4), method=True), sample(i(4), f(2, 2, dtype="f4"), method=True)],
+                sample(f(2, 6), i(3, 4), method=True),
+                sample(i(4), f(2, 2, dtype="f4"), method=True)],
     "reshape_as": [sample(f(2, 6), i(3, 4), method=True), sample(f(6, 2).T, i(3, 4), method=True),
                    sample(i(4), i(2, 2), method=True)],
     "flatten": [*kinds(), *layouts(1), *layouts(0, 1), *layouts(1, 1), *layouts(-2, -1),
@@ -79,8 +80,10 @@ SHAPES = {
     ],
     "squeeze": [
         *kinds(shape=(2, 1, 3)), *kinds(1, shape=(2, 1, 3)), *kinds(0, shape=(2, 1, 3)),
-        *kinds((1, -1), shape=(3, 1, 1)), sample(f()), sample(f(), 0), sample(f(1)), sample(f(1, 1)),
-        sample(f(1, 0, 1)), sample(f(1, 0), 1), sample(f(1, 3, 1), (0, 2)), sample(f(1, 3, 1), dim=-1),
+        *kinds((1, -1), shape=(3, 1, 1)), sample(f()), sample(f(), 0), sample(f(1)),
+        sample(f(1, 1)),
+        sample(f(1, 0, 1)), sample(f(1, 0), 1), sample(f(1, 3, 1), (0, 2)),
+        sample(f(1, 3, 1), dim=-1),
         sample(f(2, 3)),
     ],
     "unsqueeze": [*kinds(0), *kinds(1), *kinds(-1), *layouts(-4), *layouts(dim=3), sample(f(), 0),
@@ -94,15 +97,18 @@ ORDERS = {
                   sample(f(), 0, -1), sample(f(3), 0, 0), sample(f(0, 3), 0, 1)],
     "t": [*kinds(shape=(3, 4)), sample(f()), sample(f(3)), sample(f(3)[::-1]), sample(f(0, 3)),
           sample(f(1, 1))],
-    "swapaxes": [*kinds(0, 1), *layouts(-1, 0), sample(f(), 0, 0), sample(f(0, 3), axis0=1, axis1=0)],
-    "movedim": [*kinds(0, 2), *kinds((0, 1), (2, 0)), *layouts(-1, 0), *layouts(1, 1), sample(f(), 0, 0),
+    "swapaxes": [*kinds(0, 1), *layouts(-1, 0), sample(f(), 0, 0),
+                 sample(f(0, 3), axis0=1, axis1=0)],
+    "movedim": [*kinds(0, 2), *kinds((0, 1), (2, 0)), *layouts(-1, 0), *layouts(1, 1),
+                sample(f(), 0, 0),
                 sample(f(3), 0, 0), sample(f(0, 3), 1, 0), sample(f(2, 3), source=0, destination=1),
                 sample(f(), (), ())],
     "adjoint": [*kinds(), *kinds(shape=(3, 4)), sample(f(0, 3))],
     "expand": methods_of("expand", [
         *kinds(2, 3, 4), *kinds((5, 2, 3, 4)), *layouts(4, -1, 3, shape=(4, 1, 3)),
         *layouts((-1, 2, -1), shape=(4, 1, 3)), sample(f(), 3), sample(f(), ()), sample(f(1), 0),
-        sample(f(1, 3), 0, 3), sample(f(0, 1), 0, 4), sample(f(3, 1), 2, -1, 4), sample(i(3, 1), 3, 4),
+        sample(f(1, 3), 0, 3), sample(f(0, 1), 0, 4), sample(f(3, 1), 2, -1, 4),
+        sample(i(3, 1), 3, 4),
         sample(z(3, 1)[::-1], 3, 4), sample(f(3, 1), size=(3, 2)), sample(BOOLS, 2, 3),
     ]),
     "expand_as": [sample(f(3, 1), i(2, 3, 4), method=True), sample(f(), i(0), method=True),
@@ -115,7 +121,8 @@ PARTS = {
     "select": [*kinds(0, 1), *kinds(1, -1), *layouts(-1, 2), *layouts(dim=2, index=0),
                sample(f(3), 0, 1), sample(f(3)[::-1], 0, -1), sample(f(0, 3), 1, 2),
                sample(f(3, 0), 0, 0)],
-    "_slice": [private(f(5, 3), 0, 1, 5, 2), private(f(5, 3).T, 1, 0, 2, 1), private(f(3), 0, 2, 2, 1),
+    "_slice": [private(f(5, 3), 0, 1, 5, 2), private(f(5, 3).T, 1, 0, 2, 1),
+               private(f(3), 0, 2, 2, 1),
                private(f(0, 3), 1, 0, 2, 1)],
     "_alias": [private(f(2, 3)), private(f()), private(f(0)), private(f(2, 3).T)],
     "_index_basic": [private(f(4, 3), (slice(1, 3), slice(0, 2))), private(f(4, 3), (1,)),
@@ -142,15 +149,17 @@ PARTS = {
 }
 STRIDED = {
     "as_strided": [
-        sample(f(12), (3, 4), (4, 1)), sample(f(12), (3, 2), (4, 2), 1), sample(f(12), (3, 3), (1, 1)),
+        sample(f(12), (3, 4), (4, 1)), sample(f(12), (3, 2), (4, 2), 1), sample(f(12), (3, 3),
+        (1, 1)),
         sample(f(12), (2, 3), (0, 1)), sample(f(12), (), (), 5), sample(f(12), (0, 3), (3, 1)),
         sample(f(3, 4).T, (3, 4), (4, 1), grad=False), sample(f(3, 4)[1:], (2, 2), (2, 1)),
-        sample(f(6, 4)[::2], (3, 3), (4, 1), 0, grad=False), sample(z(12), (3, 3), (1, 2)),
+        sample(f(6, 4)[::2], (3, 3), (4, 1), 0, grad=False, method=True), sample(z(12), (3, 3), (1, 2)),
         sample(f(12, dtype="f4"), (3, 4), (1, 3)), sample(i(12), (3, 4), (1, 3)),
         sample(f(), (2, 2), (0, 0)), sample(f(3, 1), (3, 3), (1, 0)),
         sample(f(12), size=(2, 2), stride=(1, 1), storage_offset=2),
     ],
-    "_as_strided": [private(f(12), (3, 3), (1, 1), 2, (1,)), private(f(3, 4).T, (2, 2), (4, 1), 0, (1, 4)),
+    "_as_strided": [private(f(12), (3, 3), (1, 1), 2, (1,)), private(f(3, 4).T, (2, 2),
+                    (4, 1), 0, (1, 4)),
                     private(f(3, 4), (2, 2), (4, 1), 0, (1, 3))],
     "_restride": [
         private(f(3, 3), ((3, 3), (1, 1), 2, False), ((12,), (1,), 0, True)),
@@ -163,7 +172,8 @@ STRIDED = {
 
 def asked(*args: Any, **kwargs: Any) -> list[Sample]:
     """Samples of a question to a tensor."""
-    arrays = (f(2, 3, 4), f(3, 4).T, f(6, 4)[::2], f(1, 3, 1), i(3), z(2, 2), BOOLS, f(3, dtype="f4"))
+    arrays = (f(2, 3, 4), f(3, 4).T, f(6, 4)[::2], f(1, 3, 1), i(3), z(2, 2), BOOLS, f(3,
+    dtype="f4"))
     return [sample(a, *args, method=True, **kwargs) for a in arrays]
 
 
