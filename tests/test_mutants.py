@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -26,7 +27,6 @@ from sapwood.testing.check import Check
 
 CASES = collect.cases()
 LIMIT = 40  # samples per operation, from the smallest to the largest
-OWN = ("plans", "plain", "node_class", "door")  # slots that each Op makes for itself
 
 # Mutants that are the same function as the rule, with the reason.
 EQUIVALENT = {
@@ -41,8 +41,7 @@ EQUIVALENT = {
 
 def with_rules(op: Op, grad: dict[str, Callable], style: str) -> Callable:
     """A door of the same operation with other rules; the table does not change."""
-    fields = {slot: getattr(op, slot) for slot in Op.__slots__ if slot not in OWN}
-    twin = Op(**{**fields, "grad": grad, "add_into": None})
+    twin = replace(op, grad=grad, add_into=None, erase=None, plans={})
     body = {"__slots__": (), "op": twin, **saved_properties(twin)}
     twin.node_class = type(op.node_class.__name__, (Node,), body)
     return make_entry(twin, style)
@@ -137,7 +136,8 @@ def wrong(case: Case, door: Callable | None) -> bool:
 def patched(op: Op, rules: dict[str, Callable]) -> Iterator[None]:
     """Other rules in the plans that every door of the operation uses."""
     kept = [(plan, plan.rules, plan.back) for plan in op.plans.values()]
-    into, op.add_into = op.add_into, None  # it would run instead of the rule
+    instead = op.add_into, op.erase  # they would run instead of the rule
+    op.add_into = op.erase = None
     try:
         for plan, old, _ in kept:
             plan.rules = [
@@ -147,7 +147,7 @@ def patched(op: Op, rules: dict[str, Callable]) -> Iterator[None]:
             plan.back = plan._compile()
         yield
     finally:
-        op.add_into = into
+        op.add_into, op.erase = instead
         for plan, old, back in kept:
             plan.rules, plan.back = old, back
 
@@ -183,6 +183,29 @@ def test_wrong_regions_are_noticed(name: str) -> None:
         assert any(wrong(case, None) for case in trial.cases), f"no sample runs add_into of {name}"
     finally:
         op.add_into = into
+
+
+@pytest.mark.parametrize("name", [name for name, op in TABLE.items() if op.erase])
+def test_wrong_erasing_is_noticed(name: str) -> None:
+    """`erase` makes the first gradient inside g: wrong by a factor, it is noticed."""
+    op = TABLE[name]
+    trial = Trial(op)
+    kept = [(plan, plan.erase) for plan in op.plans.values() if plan.erase is not None]
+
+    def scaled(old: Callable) -> Callable:
+        def erase(g: Any, node: Node) -> tuple:
+            first, *others = old(g, node)
+            return (1.5 * first, *others)
+
+        return erase
+
+    try:
+        for plan, old in kept:
+            plan.erase = scaled(old)
+        assert any(wrong(case, None) for case in trial.cases), f"no sample runs erase of {name}"
+    finally:
+        for plan, old in kept:
+            plan.erase = old
 
 
 # Rules that are no derivatives: PyTorch says that no gradient flows through a random draw.

@@ -229,9 +229,10 @@ def function_stub(name: str, fn: Callable, imports: Imports, *, method: bool) ->
         other = [f"other: {imports.text(OPERAND)}"] if len(op.args) == 2 else []
         return define(name, ["self", *other], results_of_op(op, imports), indent=indent)
     params = parameters_of_op(op, op.method_sig if method else op.sig, imports, method=method)
-    if not method and not op.variadic and not op.out:
+    if not method and not (op.variadic or op.out or op.view):
         keyword = any(p == "*" or p.startswith("*") for p in params)
-        params += [*([] if keyword else ["*"]), "out: Tensor | None = None"]
+        place = next((i for i, p in enumerate(params) if p.startswith("**")), len(params))
+        params[place:place] = [*([] if keyword else ["*"]), "out: Tensor | None = None"]
     return define(name, params, results_of_op(op, imports), indent=indent)
 
 

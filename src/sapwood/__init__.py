@@ -6,7 +6,6 @@ Functions and methods of tensors come from the table. Rare submodules load when 
 
 # ruff: noqa: F401 - names are imported here for others to use
 
-import contextlib
 from math import e, inf, nan, pi
 
 from sapwood import _names, _ops
@@ -24,6 +23,7 @@ from sapwood._core.device import (
 )
 from sapwood._core.dtype import dtype
 from sapwood._core.limits import finfo, iinfo
+from sapwood._core.size import Size
 from sapwood._core.tensor import Tensor
 from sapwood._settings import (
     are_deterministic_algorithms_enabled,
@@ -42,8 +42,6 @@ from sapwood._settings import (
     use_deterministic_algorithms,
 )
 
-with contextlib.suppress(ModuleNotFoundError):
-    from sapwood._core.size import Size
 __version__ = "0.1.0"
 newaxis = None
 

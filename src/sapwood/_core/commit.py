@@ -25,7 +25,7 @@ def commit(pending: list[tuple[Tensor, Any, bool]], way: Any, site: tuple) -> No
             tensor, g, owned = pending[0]
             old = tensor._grad
             if old is None:
-                tensor._grad = as_grad(g, tensor, owned=owned, graph=False)
+                tensor._grad = as_grad(g, tensor, owned=owned)
             else:
                 a = old.array
                 np.add(a, checked(g, a), a)
@@ -38,7 +38,7 @@ def commit(pending: list[tuple[Tensor, Any, bool]], way: Any, site: tuple) -> No
             old = tensor._grad
             if old is None:
                 places.append(vars(tensor))
-                fresh.append(as_grad(g, tensor, owned=owned, graph=way.graph))
+                fresh.append(way.copy(g) if way.graph else as_grad(g, tensor, owned=owned))
             elif way.graph:
                 places.append(vars(tensor))
                 fresh.append(way.add(old, g, owned=False))
@@ -91,10 +91,8 @@ def checked(g: np.ndarray, old: np.ndarray) -> np.ndarray:
     return g if g.dtype == old.dtype else g.astype(old.dtype)
 
 
-def as_grad(g: Any, tensor: Tensor, *, owned: bool, graph: bool) -> Tensor:
+def as_grad(g: Any, tensor: Tensor, *, owned: bool) -> Tensor:
     """A leaf's first gradient: stolen where possible, in the leaf's own memory layout."""
-    if graph:
-        return g
     a = tensor.array
     fits = g.flags.c_contiguous if a.flags.c_contiguous else g.strides == a.strides
     if owned and fits and g.flags.writeable:

@@ -115,7 +115,7 @@ class Firing:
             g, owned = FOLLOW[0](g, path), False
         old = tensor._grad
         if self.way.graph:
-            tensor._grad = g if old is None else self.way.add(old, g, owned=False)
+            tensor._grad = self.way.copy(g) if old is None else self.way.add(old, g, owned=False)
         elif old is not None:
             tensor._grad = plain(np.asarray(old.array + g))
         else:

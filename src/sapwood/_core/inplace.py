@@ -117,7 +117,7 @@ def value_edge(self: Tensor) -> tuple[Any, int]:
     node, memory = self.node, self.memory
     if node is None or memory is None or memory.node is None or not self.path or self.turned:
         return node, self.port
-    step = node
+    step: Any = node
     for _ in self.path:
         if step is None or step.hooks is not None:
             return replay(memory.array, memory.node, memory.port, self.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from operator import itemgetter
 from typing import Any
 
 from sapwood._core.border import NAMES
@@ -40,7 +41,7 @@ def result_type(name: str, fields: tuple[str, ...]) -> type[Result]:
             "__doc__": f"The results of {name}: {', '.join(fields)}.",
         }
         for k, field in enumerate(fields):
-            space[field] = property(lambda self, k=k: self[k], doc=f"Part {k}.")
+            space[field] = property(itemgetter(k), doc=f"Part {k}.")
         KNOWN[name] = type(name, (Result,), space)
         setattr(return_types, name, KNOWN[name])
     return KNOWN[name]

@@ -325,7 +325,7 @@ class Pass(Firing):
 
     def region(self, node: Node, g: Any, heap: list | None) -> bool:
         """A slice's gradient is added into its region of the input's gradient: no big zeros."""
-        inp = node.inputs[0]
+        inp: Any = node.inputs[0]
         if not self.takes(inp):
             return False
         buffer = self.live.get(inp)

@@ -75,11 +75,12 @@ def restore_dtype(g: np.ndarray, dtype: Any) -> np.ndarray:
 class Traced:
     """create_graph: gradients are tensors, and rules run through the doors again.
 
-    `add`, `fit` and `zeros` are handed over by `_ops`, which this folder must not import.
+    `add`, `copy` and `fit` are handed over by `_ops`, which this folder must not import.
     """
 
     graph = True
     add_tensors: Any
+    clone_tensor: Any
     fit_tensor: Any
 
     @staticmethod
@@ -123,6 +124,11 @@ class Traced:
     def add(a: Any, b: Any, *, owned: bool) -> Any:
         """a + b, out of place."""
         return Traced.add_tensors(a, b)
+
+    @staticmethod
+    def copy(g: Any) -> Any:
+        """The same gradient in memory of its own, with its history: `.grad` may be written to."""
+        return Traced.clone_tensor(g)
 
     @staticmethod
     def zeros(shape: tuple, dtype: Any) -> Any:

@@ -25,7 +25,7 @@ def load() -> dict[str, Any]:
     from sapwood._core.door import TABLE
     from sapwood._ops import attach, overlay
 
-    overlay.connect(TABLE["add"].door)
+    overlay.connect(TABLE["add"].door, TABLE["clone"].door)
     attach.attach()
     doors = {name: op.door for name, op in TABLE.items() if not name.startswith("_")}
     return doors | FUNCTIONS | NAMES | attach.in_place_functions()

@@ -27,7 +27,7 @@ from sapwood._ops.keys import Array, Keys, extent, is_tuple, keys_of, mask_or_in
 from sapwood._ops.layout import ordered
 from sapwood._ops.parts import aliased, select, slice_, step
 from sapwood._ops.select import fill_run
-from sapwood._ops.views import expand_shape, reshape, unsqueeze
+from sapwood._ops.views import expand, reshape, unsqueeze
 
 # ---- picking and its transpose ---------------------------------------------------------------
 
@@ -257,14 +257,19 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def assigned(value: Any, x: Tensor) -> Any:
-    """A value to be written: a tensor without leading dimensions of extent 1, or a number."""
+    """A value to be written: a tensor or a number."""
     if isinstance(value, Tensor):
-        shape = value.array.shape
-        lead = next((i for i, n in enumerate(shape) if n != 1), len(shape))
-        return reshape(value, shape[lead:]) if lead else value
+        return value
     if isinstance(value, (int, float, complex, np.number, np.bool_)):
         return value.item() if isinstance(value, np.generic) else value
     raise TypeError(f"can't assign a {named(type(value))} to a torch.{x.dtype.title}Tensor")
+
+
+def stripped(value: Tensor) -> Tensor:
+    """A value without leading dimensions of extent 1."""
+    shape = value.array.shape
+    lead = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    return reshape(value, shape[lead:]) if lead else value
 
 
 def named(kind: type) -> str:
@@ -281,12 +286,13 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     x, keys = apart.x, apart.keys()
     value = assigned(value, x)
     if keys is None:
-        if not isinstance(value, Tensor) or not value.array.ndim:
+        shape = x.array.shape
+        if isinstance(value, Tensor) and value.array.shape == shape:
+            x.copy_(value)  # type: ignore[attr-defined]
+        elif not isinstance(value, Tensor) or not value.array.ndim:
             x.fill_(value)  # type: ignore[attr-defined]
-            return
-        if value.array.shape != x.array.shape:
-            expand_shape(value.array, (x.array.shape,))
-        x.copy_(value)  # type: ignore[attr-defined]
+        else:
+            x.copy_(expand(stripped(value), shape))  # type: ignore[attr-defined]
         return
     put_into(x, keys, value)
 
@@ -297,6 +303,7 @@ def put_into(x: Tensor, keys: Keys, value: Any) -> None:
         value = fill_run(np.empty((), x.array.dtype), value)
     else:
         same_dtype(x.array, value.array)
+        value = stripped(value)
         if keys.single_mask and value.array.size == 1 and np.may_share_memory(x.array, value.array):
             value = value.clone()  # type: ignore[attr-defined] # one element is read before the write
     x._index_put_(value, keys)  # type: ignore[attr-defined]

@@ -60,7 +60,8 @@ class Keys:
 
     def strides(self, x: Array, ndim: int) -> list[tuple]:
         """Strides of what is picked from, and of the indices, as dimensions of the result."""
-        free, picks = [], []
+        free: list[Any] = []
+        picks: list[Any] = []
         d = first = last = 0
         for p in self.parts:
             n = p.ndim if p is not None and p.dtype.kind == "b" else 1
@@ -96,7 +97,7 @@ def misfit(x: Array, keys: Keys, e: Exception) -> Exception:
                 return IndexError(
                     f"index {bad[0]} is out of bounds for dimension {d} with size {n}")
         d += p.ndim if p is not None and p.dtype.kind == "b" else 1
-    shapes = []
+    shapes: list[Any] = []
     for p in keys.parts:
         if p is not None:
             counts = [[int(p.sum())]] * p.ndim if p.dtype.kind == "b" else [list(p.shape)]

@@ -83,9 +83,10 @@ spread = primitive(
 )
 
 
-def connect(add: Any) -> None:
+def connect(add: Any, clone: Any) -> None:
     """Give the core what it must not import."""
     memory.OVERLAY.append(overlay.op)
     firing.FOLLOW.append(follow)
     ways.Traced.add_tensors = staticmethod(add)
+    ways.Traced.clone_tensor = staticmethod(clone)
     ways.Traced.fit_tensor = staticmethod(fit)

@@ -38,7 +38,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """Strides in elements."""
     a = self.array
-    if a.base is None and (a.size == 0 or 1 in a.shape) and a.flags.c_contiguous:
+    if (a.size == 0 or 1 in a.shape) and a.flags.c_contiguous and not self.path_of():
         found = tuple(steps(tuple(max(n, 1) for n in a.shape)))  # NumPy leaves some of these free
     else:
         found = strided.element_strides(a)
@@ -282,8 +282,8 @@ METHODS["share_memory_"] = lambda self: self
 METHODS["is_set_to"] = lambda self, tensor: self.array is tensor.array
 FUNCTIONS["is_nonzero"] = METHODS["is_nonzero"] = is_nonzero
 METHODS["untyped_storage"] = untyped_storage
-for _fn in (resize_, resize_as_, set_):
-    METHODS[_fn.__name__] = border(_fn)
+for _write in (resize_, resize_as_, set_):
+    METHODS[_write.__name__] = border(_write)
 METHODS["__len__"], METHODS["__iter__"], METHODS["__bool__"] = length, iterate, truth
 METHODS["__float__"] = lambda self: scalar(self, float, "double")
 METHODS["__int__"] = lambda self: scalar(self, int, "int64_t")

@@ -226,6 +226,7 @@ def grad(
     edges = {edge_of(t): True for t in targets}
     run = Pass(graph=create_graph, retain=retain, accumulate=False, targets=edges)
     run_pass(run, roots, graph=create_graph)
+    captured: dict[Any, Any] = run.captured
     made: dict = {}  # an input that is asked for twice gives one tensor
     for i, t in enumerate(targets):
         edge = edge_of(t)
@@ -233,7 +234,7 @@ def grad(
             made[edge] = finish_grad(
                 i,
                 t,
-                run.captured.get(edge),
+                captured.get(edge),
                 graph=create_graph,
                 allow_unused=bool(allow_unused),
                 zeros=materialize_grads,
@@ -282,7 +283,7 @@ def batched(
             grad(
                 outputs,
                 as_list(inputs),
-                [None if r is None else r[i] for r in rows],
+                [None if r is None else r[i] for r in rows],  # type: ignore[index]
                 retain_graph=(retain if last else True),
                 create_graph=graph,
                 allow_unused=allow_unused,
