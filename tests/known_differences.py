@@ -1,7 +1,7 @@
 """Where an operation differs from PyTorch on purpose, or PyTorch is wrong; each with its reason.
 
 Keys: (name, what) for all samples, or (name, what, number of the sample). `what` is one of
-value, golden, grad, half, alias. A difference with a number must be there, or the suite fails.
+value, grad, half, alias. A difference with a number must be there, or the suite fails.
 """
 
 from __future__ import annotations

@@ -878,10 +878,7 @@ def test_numpy_settings_and_warnings_of_the_user_hold_in_hooks():
 # ---- values written through NumPy and .data ----------------------------------------------------
 
 
-SILENT = {
-    "data": lambda y: y.data.mul_(2),
-    "numpy": lambda y: y.detach().numpy().__imul__(2),
-}
+SILENT = {"data": lambda y: y.data.mul_(2), "numpy": lambda y: y.detach().numpy().__imul__(2)}
 
 
 @pytest.mark.parametrize("write", SILENT)

@@ -47,6 +47,7 @@ def mypy(path: Path) -> list[str]:
             str(ROOT / "pyproject.toml"),
             "--follow-imports=silent",
             "--strict",
+            "--no-warn-unused-configs",
             "--cache-dir",
             str(ROOT / ".mypy_cache"),
             str(path),

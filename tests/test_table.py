@@ -33,14 +33,7 @@ IN_TABLE = pytest.mark.parametrize("name", [n for n in CASES if n in TABLE])
 
 # Public functions that compute nothing from tensors; they have tests of their own.
 NO_OPERATIONS = frozenset(
-    {
-        "manual_seed",
-        "seed",
-        "initial_seed",
-        "get_rng_state",
-        "set_rng_state",
-        "cuda",
-    }
+    {"manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state", "cuda"}
 )
 UNDEFINED = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
 # Methods whose name with an underscore belongs to another function, not to an in-place twin.
@@ -212,7 +205,8 @@ def test_golden(name: str) -> None:
         return
 
     def check(case: Case) -> str | None:
-        return differs(case, "golden", Golden.check(case))
+        known = {(name, what, *n) for what in ("value", "grad") for n in ((), (case.number,))}
+        return None if known & set(DIFFERENT) else Golden.check(case)
 
     every([c for c in CASES[name] if c.sample.torch != ""], check)
 

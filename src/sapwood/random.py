@@ -16,12 +16,7 @@ from sapwood._ops.random import set_rng_state as set_rng_state
 
 
 @contextmanager
-def fork_rng(
-    devices: Any = None,
-    enabled: bool = True,
-    *_: Any,
-    **__: Any,
-) -> Iterator[None]:
+def fork_rng(devices: Any = None, enabled: bool = True, *_: Any, **__: Any) -> Iterator[None]:
     """Draw inside a `with` block without changing what is drawn after it."""
     if not enabled:
         yield

@@ -26,7 +26,8 @@ def train(steps: int) -> float:
                 assert p.grad is not None
                 p -= 0.1 * p.grad
                 p.grad = None
-    return loss.item()
+    last: float = loss.item()
+    return last
 
 
 def shapes() -> None:
@@ -44,7 +45,7 @@ def second_order() -> Tensor:
     x = sapwood.tensor(3.0, requires_grad=True)
     (first,) = sapwood.autograd.grad(x**3, x, create_graph=True)
     first.register_hook(lambda g: g * 2)
-    (second,) = sapwood.autograd.grad(first, x)
+    second: Tensor = sapwood.autograd.grad(first, x)[0]
     return second
 
 

@@ -386,10 +386,7 @@ def _poisson_large(generator: Generator, rate: float) -> float:
 
 @_in_silence
 def multinomial(
-    generator: Generator | None,
-    probs: Array,
-    num_samples: int,
-    replacement: bool = False,
+    generator: Generator | None, probs: Array, num_samples: int, replacement: bool = False
 ) -> Array:
     """Categories as int64, drawn with the weights in the last axis of `probs` (1-D or 2-D)."""
     sums = _cumulative(probs, num_samples, replacement=replacement)

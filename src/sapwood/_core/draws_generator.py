@@ -149,10 +149,7 @@ class Generator:
         key = row["words"].astype(np.uint32)
         position = _WORDS if left == 1 else following
         with self.lock:
-            self._bits.state = {
-                "bit_generator": "MT19937",
-                "state": {"key": key, "pos": position},
-            }
+            self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
             self._seed, self._fresh = int(row["seed"]), left == 1 and following == 0
             self.spare = float(row["normal_y"]) if row["normal_valid"] else None
         return self

@@ -16,7 +16,7 @@ from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.door import make_entry
 from sapwood._core.inside import merge_cuts, wrote
-from sapwood._core.memory import bump, check_overlap, check_write, rebase, replay, version_of
+from sapwood._core.memory import bump, check_overlap, check_write, heal, rebase, replay, version_of
 from sapwood._core.mode import MODE
 from sapwood._core.op import DOT, MAP, Op
 from sapwood._core.quiet import IGNORE, restore, silence
@@ -52,6 +52,8 @@ def in_place(op: Op, door: Callable) -> Callable:
         for t in tensors:
             if op.kind != DOT and (t.array.ndim or name not in FILLS):
                 check_overlap(self.array, t.array, name, same=op.kind == MAP)
+            if op.into is not None:
+                heal(t)  # an operand that is no longer valid is refused before the write
         tracked = MODE.get().grad and (graph or self.node is not None)
         if direct and not tracked and not kwargs and write_direct(op, self, args):
             return self
@@ -122,6 +124,8 @@ def value_edge(self: Tensor) -> tuple[Any, int]:
         if step is None or step.hooks is not None:
             return replay(memory.array, memory.node, memory.port, self.path)
         step = step.inputs[0] if step.inputs else None
+    if step is not memory.node:  # more steps than the path has: as_strided of a view
+        return replay(memory.array, memory.node, memory.port, self.path)
     return node, self.port
 
 

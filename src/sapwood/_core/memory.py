@@ -208,8 +208,9 @@ def overlaps_itself(array: np.ndarray) -> bool:
     if array.flags.forc or array.size < 2:
         return False
     reach = array.itemsize
-    for stride, n in sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True)
-                            if n > 1):
+    for stride, n in sorted(
+        (abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1
+    ):
         if stride < reach:
             return True
         reach += stride * (n - 1)

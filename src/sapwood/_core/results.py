@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any
 
 from sapwood._core.border import NAMES

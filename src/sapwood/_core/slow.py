@@ -14,15 +14,7 @@ from sapwood import errors
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.inside import apart, merge_cuts
-from sapwood._core.memory import (
-    KEPT,
-    MULTI,
-    NO_GRAD,
-    attach_view,
-    heal,
-    shares,
-    version_of,
-)
+from sapwood._core.memory import KEPT, MULTI, NO_GRAD, attach_view, heal, shares, version_of
 from sapwood._core.mode import MODE, Mode
 from sapwood._core.node import Node, next_seq
 from sapwood._core.op import DOT, FIXED, FOLD, INFERENCE, MAP, MOVE, PICK, Op
@@ -79,7 +71,8 @@ def viewed(op: Op, x: Tensor, r: Any, attrs: tuple, mode: Mode, site: tuple) -> 
         node.code, node.lasti = mode.site or site
         node.scope, node.seq, node.hooks = mode.scope, next_seq(), None
         node.plan = op.plan(1)
-        node.saved = save(op, node.plan, [x], [x.array], [r], [t]) if node.plan.saves else ()
+        kept = KEPT if op.keeps else ()
+        node.saved = save(op, node.plan, [x], [x.array], [r], [t]) if node.plan.saves else kept
         t.node = node
     else:
         t.cuts = why_cut(op, [x], x.node is not None, mode, mode.site or site, [t])
@@ -131,8 +124,13 @@ NUMBERS = frozenset({int, float, bool, complex})
 
 def promote(op: Op, xs: list, values: list) -> tuple[list, dt.dtype | None]:
     """Operands brought to one dtype by PyTorch's rules, half precision computed in float32."""
-    word, *names = (op.dtype or "promote").split()
     first = next(x for x in xs if type(x) in KINDS)
+    d: Any = first.array.dtype
+    if (d is dt.F32 or d is dt.F64) and all(type(x) in KINDS and x.array.dtype is d for x in xs):
+        return values, dt.of(first.array.dtype)
+    word, *names = (op.dtype or "promote").split()
+    if word == "keep" and op.kind not in COMPUTES:
+        return values, dt.of(d)
     if word == "keep":
         common = dt.of(first.array.dtype)
         chosen = list(range(len(xs)))

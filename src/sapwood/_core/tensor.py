@@ -19,13 +19,14 @@ from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.inside import Inside, left
 from sapwood._core.memory import heal, version_of
+from sapwood._core.methods import Methods
 from sapwood._core.mode import MODE
 from sapwood._core.node import HookDict, Leaf, Node, RemovableHandle, add_hook, make_leaf
 
 new = object.__new__
 
 
-class Tensor:
+class Tensor(Methods):
     """A multi-dimensional array that remembers how it was computed.
 
     Make one with `sapwood.tensor(data)`. `x.array` is the NumPy array, `x.grad_fn` the node.
@@ -325,7 +326,7 @@ class Tensor:
 
     def conjugate(self) -> Tensor:
         """The complex conjugate; real tensors themselves (so that rules may ask at no cost)."""
-        return self.conj() if self.array.dtype.kind == "c" else self  # type: ignore[attr-defined]
+        return self.conj() if self.array.dtype.kind == "c" else self
 
     # ---- views and versions ----
 

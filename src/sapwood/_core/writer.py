@@ -107,8 +107,8 @@ class Writer:
         lines += [
             "    except BaseException as e:",
             "        if token is not None: restore(token)",
-            f"        if not isinstance(e, Exception) or not any(type(q) in KINDS for q in "
-            f"({shown},)): raise",
+            f"        if not isinstance(e, Exception) or KINDS.isdisjoint(map(type, ({shown},))): "
+            "raise",  # no `any`: an entry of that name would be called here
             "        f = getframe(1)",
             f"        raise explain(OP, e, ({shown},), (), MODE().site or (f.f_code, f.f_lasti)) "
             "from None",

@@ -1,10 +1,10 @@
 """The table of primitives: what exists. Open this folder first.
 
 MAP     elementwise unary special compare complex: element by element, broadcasting
-FOLD    reduce and its like: fewer axes
+FOLD    reduce moments norm scan order quantile counting: fewer axes, or along one; folds (helpers)
 MOVE    views and movement: the same elements in other places
 PICK    index, scatter and their like: where the data say
-DOT     linear: products
+DOT     linear affine contract einsum: products
 MAKE    make sequences random convert: from numbers, from chance, from outside
 beside  legacy facts text dlpack (what a tensor is and how it shows), rules checks arguments
         (helpers), attach overlay (what the core is given)

@@ -23,8 +23,11 @@ def steps(shape: tuple) -> list[int]:
 
 def line(n: int, stride: int, behind: int) -> np.ndarray:
     """0, stride, 2 stride, ... with so many dimensions behind."""
-    return np.arange(0, n * stride, stride).reshape(-1, *(1,) * behind) if stride else \
-        np.zeros((n,) + (1,) * behind, np.int64)
+    return (
+        np.arange(0, n * stride, stride).reshape(-1, *(1,) * behind)
+        if stride
+        else np.zeros((n,) + (1,) * behind, np.int64)
+    )
 
 
 def linear(shape: tuple, key: tuple) -> np.ndarray:
@@ -55,8 +58,13 @@ def add_at(buffer: np.ndarray, key: tuple, g: Any) -> None:
     if buffer.flags.c_contiguous and g.size <= LARGE:
         at = linear(buffer.shape, key)
         np.add.at(buffer.reshape(-1), at.reshape(-1), np.broadcast_to(g, at.shape).reshape(-1))
-    elif isinstance(key[0], np.ndarray) and key[0].ndim == 1 and g.shape[:1] == key[0].shape \
-            and len(key) == 1 and buffer.flags.c_contiguous:
+    elif (
+        isinstance(key[0], np.ndarray)
+        and key[0].ndim == 1
+        and g.shape[:1] == key[0].shape
+        and len(key) == 1
+        and buffer.flags.c_contiguous
+    ):
         block = max(LARGE // (g[0].size or 1), 1)
         for i in range(0, len(g), block):
             add_at(buffer, (key[0][i : i + block],), g[i : i + block])
@@ -66,8 +74,9 @@ def add_at(buffer: np.ndarray, key: tuple, g: Any) -> None:
 
 def along(shape: tuple, dim: int, index: np.ndarray) -> tuple:
     """The key of gather and scatter: `index` along dim, everything in its place elsewhere."""
-    return tuple(index if d == dim else line(n, 1, len(shape) - 1 - d)
-                 for d, n in enumerate(index.shape))
+    return tuple(
+        index if d == dim else line(n, 1, len(shape) - 1 - d) for d, n in enumerate(index.shape)
+    )
 
 
 def add_along(buffer: np.ndarray, dim: int, index: np.ndarray, g: np.ndarray) -> None:

@@ -26,15 +26,18 @@ def added(part: np.ndarray, x: np.ndarray, beta: Any, alpha: Any) -> np.ndarray:
     """beta x + alpha part, where the sum has the shape of part; beta = 0 ignores x, NaN too."""
     if part.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)  # as PyTorch has it
-    try:
-        np.broadcast_to(x, part.shape)
-    except ValueError:
-        raise bad_expand(part.shape, x.shape) from None
     if alpha != 1:
         part = part * alpha
-    if beta == 0:
-        return part
-    return part + (x if beta == 1 else beta * x)
+    try:
+        if beta == 0:
+            np.broadcast_to(x, part.shape)
+        elif part.shape == x.shape and beta == 1:
+            np.add(part, x, out=part)
+        else:
+            np.add(part, x if beta == 1 else beta * x, out=part)
+    except ValueError:
+        raise bad_expand(part.shape, x.shape) from None
+    return part
 
 
 def bad_expand(target: tuple, shape: tuple) -> RuntimeError:
@@ -43,11 +46,13 @@ def bad_expand(target: tuple, shape: tuple) -> RuntimeError:
     if len(shape) > len(target):
         return RuntimeError(
             f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the "
-            f"number of dimensions in the tensor ({len(shape)}).  {end}")
+            f"number of dimensions in the tensor ({len(shape)}).  {end}"
+        )
     i = next(i for i in range(1, len(shape) + 1) if shape[-i] not in (1, target[-i]))
     return RuntimeError(
-        f"The expanded size of the tensor ({target[-i]}) must match the existing size ({shape[-i]}) "
-        f"at non-singleton dimension {len(target) - i}.  {end}")
+        f"The expanded size of the tensor ({target[-i]}) must match the existing size "
+        f"({shape[-i]}) at non-singleton dimension {len(target) - i}.  {end}"
+    )
 
 
 def weight(g: Any, factor: Any) -> Any:
@@ -56,8 +61,13 @@ def weight(g: Any, factor: Any) -> Any:
 
 
 def sum_with(
-    name: str, names: str, multiply: Callable, rules: tuple[Callable, Callable], bind: Callable,
-    phrase: Callable | None, doc: str,
+    name: str,
+    names: str,
+    multiply: Callable,
+    rules: tuple[Callable, Callable],
+    bind: Callable,
+    phrase: Callable | None,
+    doc: str,
 ) -> Callable:
     """The record of beta * input + alpha * (product of y and z)."""
     first, second = rules
@@ -70,12 +80,23 @@ def sum_with(
         return beta, alpha
 
     return primitive(
-        name, "x y z; beta alpha", kind=DOT, run=run, bind=attributes, in_place=True, doc=doc,
-        sig=f"input, {names}, *, beta=1, alpha=1", alias=True, check=phrase and same_dtype(phrase),
+        name,
+        "x y z; beta alpha",
+        kind=DOT,
+        run=run,
+        bind=attributes,
+        in_place=True,
+        doc=doc,
+        sig=f"input, {names}, *, beta=1, alpha=1",
+        alias=True,
+        check=phrase and same_dtype(phrase),
         saved=dict(zip(names.split(", "), "yz", strict=True)),
-        grad=dict(x=lambda g, beta: weight(g, beta),
-                  y=lambda g, z, alpha: weight(first(g, z), alpha),
-                  z=lambda g, y, alpha: weight(second(g, y), alpha)))
+        grad=dict(
+            x=lambda g, beta: weight(g, beta),
+            y=lambda g, z, alpha: weight(first(g, z), alpha),
+            z=lambda g, y, alpha: weight(second(g, y), alpha),
+        ),
+    )
 
 
 def form(name: str) -> tuple[Callable, Callable]:
@@ -111,8 +132,9 @@ def of_addmm(x: dt.dtype, y: dt.dtype, z: dt.dtype, *_: int) -> str:
 
 def of_addmv(x: dt.dtype, y: dt.dtype, z: dt.dtype, *_: int) -> str:
     """The words of addmv."""
-    return ("addmv input tensors must have the same dtype, but got "
-            f"{x.title}, {y.title}, and {z.title}")
+    return (
+        f"addmv input tensors must have the same dtype, but got {x.title}, {y.title}, and {z.title}"
+    )
 
 
 def of_added_batches(x: dt.dtype, y: dt.dtype, z: dt.dtype, *_: int) -> str:
@@ -131,19 +153,47 @@ def summed_y(g: Any, y: Any) -> Any:
 
 
 addmm = sum_with(
-    "addmm", "mat1, mat2", lambda y, z: product(y, z, "mm"), form("mm"), two_matrices, of_addmm,
-    "beta * input + alpha * (mat1 @ mat2).")
+    "addmm",
+    "mat1, mat2",
+    lambda y, z: product(y, z, "mm"),
+    form("mm"),
+    two_matrices,
+    of_addmm,
+    "beta * input + alpha * (mat1 @ mat2).",
+)
 addmv = sum_with(
-    "addmv", "mat, vec", lambda y, z: product(y, z, "mv"), form("mv"), matrix_and_vector, of_addmv,
-    "beta * input + alpha * (mat @ vec).")
+    "addmv",
+    "mat, vec",
+    lambda y, z: product(y, z, "mv"),
+    form("mv"),
+    matrix_and_vector,
+    of_addmv,
+    "beta * input + alpha * (mat @ vec).",
+)
 baddbmm = sum_with(
-    "baddbmm", "batch1, batch2", lambda y, z: product(y, z, "bmm"), form("bmm"), same_batch,
-    of_added_batches, "beta * input + alpha * (batch1 @ batch2).")
+    "baddbmm",
+    "batch1, batch2",
+    lambda y, z: product(y, z, "bmm"),
+    form("bmm"),
+    same_batch,
+    of_added_batches,
+    "beta * input + alpha * (batch1 @ batch2).",
+)
 addbmm = sum_with(
-    "addbmm", "batch1, batch2", lambda y, z: np.add.reduce(product(y, z, "bmm"), 0),
-    (summed_x, summed_y), same_batch, of_added_batches,
-    "beta * input + alpha * the sum over the batch of batch1 @ batch2.")
+    "addbmm",
+    "batch1, batch2",
+    lambda y, z: np.add.reduce(product(y, z, "bmm"), 0),
+    (summed_x, summed_y),
+    same_batch,
+    of_added_batches,
+    "beta * input + alpha * the sum over the batch of batch1 @ batch2.",
+)
 addr = sum_with(
-    "addr", "vec1, vec2", np.multiply.outer,
-    (lambda g, z: matmul(g, cj(z)), lambda g, y: matmul(g.swapaxes(-1, -2), cj(y))), two_vectors,
-    None, "beta * input + alpha * outer(vec1, vec2).")
+    "addr",
+    "vec1, vec2",
+    np.multiply.outer,
+    (lambda g, z: matmul(g, cj(z)), lambda g, y: matmul(g.swapaxes(-1, -2), cj(y))),
+    two_vectors,
+    None,
+    "beta * input + alpha * outer(vec1, vec2).",
+)

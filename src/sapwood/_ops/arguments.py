@@ -34,8 +34,9 @@ def whole(value: Any, name: str, what: str) -> int:
         return value
     if isinstance(value, Tensor):
         value = value.array
-    integer = isinstance(value, (np.integer, np.ndarray)) and value.ndim == 0 \
-        and value.dtype.kind in "iu"
+    integer = (
+        isinstance(value, (np.integer, np.ndarray)) and value.ndim == 0 and value.dtype.kind in "iu"
+    )
     if not integer and (isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__")):
         raise TypeError(f"{name}(): argument {what} must be int, not {type(value).__name__}")
     return int(value) if integer else operator.index(value)
@@ -48,7 +49,7 @@ def sizes(name: str, given: tuple, size: Any = None) -> tuple[int, ...]:
             raise TypeError(f"{name}() got multiple values for argument 'size'")
         given = (size,)
     elif not given:
-        raise TypeError(f"{name}() missing 1 required positional arguments: \"size\"")
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     items = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
     shape = []
     for i, item in enumerate(items):
@@ -83,9 +84,7 @@ def number(value: Any, name: str, what: str) -> Any:
     hint = ""
     if isinstance(value, Tensor) and value.requires_grad:
         hint = ": it requires grad, which a number would lose; use detach()"
-    raise TypeError(
-        f"{name}(): argument {what} must be Number, not {type(value).__name__}{hint}"
-    )
+    raise TypeError(f"{name}(): argument {what} must be Number, not {type(value).__name__}{hint}")
 
 
 FLOAT32_MAX = float(np.finfo("f4").max)

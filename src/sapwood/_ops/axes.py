@@ -1,4 +1,4 @@
-"""Dimension and size arguments: negative ones counted from the end, PyTorch's errors for wrong ones."""
+"""Dimension and size arguments: negative ones from the end, PyTorch's errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -57,20 +57,26 @@ def flat(items: tuple) -> tuple:
 
 def named(items: tuple, keywords: dict | None, name: str, what: str) -> tuple:
     """The items of `f(2, 3)`, `f((2, 3))` or `f(what=(2, 3))`."""
+    if not keywords and items and (type(items[0]) is int or type(items[0]) is tuple):
+        first: Any = items[0]
+        return first if len(items) == 1 and type(first) is tuple else items
     if keywords:
         items = (*items, *(keywords.pop(k) for k in (what,) if k in keywords))
         if keywords or len(items) != 1:
-            raise TypeError(f"{name}() got an unexpected keyword argument "
-                            f"'{next(iter(keywords), what)}'")
+            raise TypeError(
+                f"{name}() got an unexpected keyword argument '{next(iter(keywords), what)}'"
+            )
     if not items:
-        raise TypeError(f"{name}() missing 1 required positional arguments: \"{what}\"")
+        raise TypeError(f'{name}() missing 1 required positional arguments: "{what}"')
     if len(items) == 1:
         first = items[0]
         if isinstance(first, (tuple, list)):
             return tuple(first)
         if not hasattr(first, "__index__"):
-            raise TypeError(f"{name}(): argument '{what}' (position 1) must be tuple of ints, not "
-                            f"{type(first).__name__}")
+            raise TypeError(
+                f"{name}(): argument '{what}' (position 1) must be tuple of ints, not "
+                f"{type(first).__name__}"
+            )
     return items
 
 
@@ -85,8 +91,9 @@ def sizes(items: tuple, name: str, what: str = "size") -> tuple[int, ...]:
             out.append(operator.index(n))
         except TypeError:
             raise TypeError(
-                f"{name}(): argument '{what}' failed to unpack the object at pos {i + 1} with error "
-                f"\"type must be tuple of ints,but got {type(n).__name__}\""
+                f"{name}(): argument '{what}' failed to unpack the object at pos {i + 1} "
+                "with error "
+                f'"type must be tuple of ints,but got {type(n).__name__}"'
             ) from None
     return tuple(out)
 
@@ -98,8 +105,7 @@ def infer(shape: tuple[int, ...], total: int) -> tuple[int, ...]:
         if n >= 0:
             known *= n
         elif n < -1:
-            raise RuntimeError(
-                f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         elif free >= 0:
             raise RuntimeError("only one dimension can be inferred")
         else:

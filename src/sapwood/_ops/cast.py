@@ -23,13 +23,28 @@ def cast_run(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 # MOVE, not MAP: nothing is computed, so that half precision is not widened before
 to_copy = primitive(
-    "_to_copy", "x; dtype", kind=MOVE, run=cast_run, dtype="keep", alias=False,
-    title="ToCopyBackward0", grad=dict(x=lambda g: g), doc="A copy in another dtype.")
+    "_to_copy",
+    "x; dtype",
+    kind=MOVE,
+    run=cast_run,
+    dtype="keep",
+    alias=False,
+    title="ToCopyBackward0",
+    grad=dict(x=lambda g: g),
+    doc="A copy in another dtype.",
+)
 
 
 to_discrete = primitive(
-    "_to_discrete", "x; dtype", kind=MOVE, run=cast_run, dtype="keep", alias=False, grad={},
-    doc="A copy as integers or booleans: the gradient ends here.")
+    "_to_discrete",
+    "x; dtype",
+    kind=MOVE,
+    run=cast_run,
+    dtype="keep",
+    alias=False,
+    grad={},
+    doc="A copy as integers or booleans: the gradient ends here.",
+)
 
 
 def converted(x: Tensor, kind: dt.dtype, *, copy: bool = False) -> Tensor:
@@ -106,9 +121,18 @@ def cuda(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 SHORT = {
-    "float": dt.float32, "double": dt.float64, "half": dt.float16, "bfloat16": dt.bfloat16,
-    "int": dt.int32, "long": dt.int64, "short": dt.int16, "char": dt.int8, "byte": dt.uint8,
-    "bool": dt.bool_, "cfloat": dt.complex64, "cdouble": dt.complex128,
+    "float": dt.float32,
+    "double": dt.float64,
+    "half": dt.float16,
+    "bfloat16": dt.bfloat16,
+    "int": dt.int32,
+    "long": dt.int64,
+    "short": dt.int16,
+    "char": dt.int8,
+    "byte": dt.uint8,
+    "bool": dt.bool_,
+    "cfloat": dt.complex64,
+    "cdouble": dt.complex128,
 }
 
 

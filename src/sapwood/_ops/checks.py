@@ -11,8 +11,12 @@ LETTERS = "bifc"  # bool, integers, floating, complex
 
 
 def only(
-    name: str, letters: str, *, error: type[Exception] = NotImplementedError,
-    suffix: str = "_cpu", **texts: str,
+    name: str,
+    letters: str,
+    *,
+    error: type[Exception] = NotImplementedError,
+    suffix: str = "_cpu",
+    **texts: str,
 ) -> Callable[..., None]:
     """A check that lets dtypes of these categories (b i f c) through.
 

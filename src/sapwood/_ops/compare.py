@@ -18,8 +18,16 @@ from sapwood._ops.checks import only
 
 def comparison(name: str, run: Callable, doc: str, *, ordered: bool = True) -> Callable:
     """The record of a comparison; half precision is compared as it is."""
-    return primitive(name, "x y", kind=MAP, run=run, grad={}, dtype="exact", doc=doc,
-                     check=only(name, "bif") if ordered else None)
+    return primitive(
+        name,
+        "x y",
+        kind=MAP,
+        run=run,
+        grad={},
+        dtype="exact",
+        doc=doc,
+        check=only(name, "bif") if ordered else None,
+    )
 
 
 eq = comparison("eq", np.equal, "input == other, element by element.", ordered=False)
@@ -40,8 +48,9 @@ alias(ge, "greater_equal")
 
 def predicate(name: str, run: Callable, doc: str, **fields: Any) -> Callable:
     """The record of a property of each element."""
-    return primitive(name, "x", kind=MAP, run=run, grad={}, dtype="exact", in_place=False, doc=doc,
-                     **fields)
+    return primitive(
+        name, "x", kind=MAP, run=run, grad={}, dtype="exact", in_place=False, doc=doc, **fields
+    )
 
 
 def without_imaginary_part(x: np.ndarray) -> np.ndarray:
@@ -58,29 +67,66 @@ isnan = predicate("isnan", np.isnan, "Where input is NaN.")
 isinf = predicate("isinf", np.isinf, "Where input is infinite, of either sign.")
 isfinite = predicate("isfinite", np.isfinite, "Where input is neither infinite nor NaN.")
 isposinf = predicate(
-    "isposinf", lambda x: np.isinf(x) & (x > 0), "Where input is positive infinity.",
-    check=no_complex("isposinf", RuntimeError, "isposinf does not support complex inputs."))
+    "isposinf",
+    lambda x: np.isinf(x) & (x > 0),
+    "Where input is positive infinity.",
+    check=no_complex("isposinf", RuntimeError, "isposinf does not support complex inputs."),
+)
 isneginf = predicate(
-    "isneginf", lambda x: np.isinf(x) & (x < 0), "Where input is negative infinity.",
-    check=no_complex("isneginf", RuntimeError, "isneginf does not support complex inputs."))
+    "isneginf",
+    lambda x: np.isinf(x) & (x < 0),
+    "Where input is negative infinity.",
+    check=no_complex("isneginf", RuntimeError, "isneginf does not support complex inputs."),
+)
 isreal = predicate("isreal", without_imaginary_part, "Where input has no imaginary part.")
 signbit = predicate(
-    "signbit", lambda x: np.signbit(x) if x.dtype.kind in "fV" else x < 0,
+    "signbit",
+    lambda x: np.signbit(x) if x.dtype.kind in "fV" else x < 0,
     "Where the sign bit of input is set: also for -0.0.",
-    check=no_complex("signbit", NotImplementedError,
-                     "signbit is not implemented for complex tensors."))
+    check=no_complex(
+        "signbit", NotImplementedError, "signbit is not implemented for complex tensors."
+    ),
+)
 
 
 # ---- logic and bits ------------------------------------------------------------------------
 
-logical_and = primitive("logical_and", "x y", kind=MAP, run=np.logical_and, grad={}, dtype="exact",
-                        doc="Where both are non-zero.")
-logical_or = primitive("logical_or", "x y", kind=MAP, run=np.logical_or, grad={}, dtype="exact",
-                       doc="Where at least one is non-zero.")
-logical_xor = primitive("logical_xor", "x y", kind=MAP, run=np.logical_xor, grad={}, dtype="exact",
-                        doc="Where exactly one is non-zero.")
-logical_not = primitive("logical_not", "x", kind=MAP, run=np.logical_not, grad={}, dtype="exact",
-                        doc="Where input is zero.")
+logical_and = primitive(
+    "logical_and",
+    "x y",
+    kind=MAP,
+    run=np.logical_and,
+    grad={},
+    dtype="exact",
+    doc="Where both are non-zero.",
+)
+logical_or = primitive(
+    "logical_or",
+    "x y",
+    kind=MAP,
+    run=np.logical_or,
+    grad={},
+    dtype="exact",
+    doc="Where at least one is non-zero.",
+)
+logical_xor = primitive(
+    "logical_xor",
+    "x y",
+    kind=MAP,
+    run=np.logical_xor,
+    grad={},
+    dtype="exact",
+    doc="Where exactly one is non-zero.",
+)
+logical_not = primitive(
+    "logical_not",
+    "x",
+    kind=MAP,
+    run=np.logical_not,
+    grad={},
+    dtype="exact",
+    doc="Where input is zero.",
+)
 
 
 def bits(name: str, spec: str, run: Callable, doc: str, letters: str = "bi") -> Callable:
@@ -109,8 +155,9 @@ bitwise_or = bits("bitwise_or", "x y", np.bitwise_or, "input | other, bit by bit
 bitwise_xor = bits("bitwise_xor", "x y", np.bitwise_xor, "input ^ other, bit by bit.")
 bitwise_not = bits("bitwise_not", "x", np.bitwise_not, "~input; the opposite for booleans.")
 bitwise_left_shift = bits("bitwise_left_shift", "x y", shift_left, "input * 2^other.", "i")
-bitwise_right_shift = bits("bitwise_right_shift", "x y", shift_right,
-                           "input / 2^other, rounded down.", "i")
+bitwise_right_shift = bits(
+    "bitwise_right_shift", "x y", shift_right, "input / 2^other, rounded down.", "i"
+)
 gcd = bits("gcd", "x y", np.gcd, "The greatest common divisor.", "i")
 lcm = bits("lcm", "x y", np.lcm, "The least common multiple.", "i")
 
@@ -145,14 +192,22 @@ def isclose_run(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> np
 
 
 isclose = primitive(
-    "isclose", "x y; rtol atol equal_nan", kind=MAP, run=isclose_run, grad={}, bind=tolerances,
-    in_place=False, check=same_dtype, sig="input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
-    doc="Where |input - other| <= atol + rtol |other|.")
+    "isclose",
+    "x y; rtol atol equal_nan",
+    kind=MAP,
+    run=isclose_run,
+    grad={},
+    bind=tolerances,
+    in_place=False,
+    check=same_dtype,
+    sig="input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
+    doc="Where |input - other| <= atol + rtol |other|.",
+)
 
 
 @function
 def allclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """Whether all elements are close: see isclose."""
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
@@ -199,8 +254,14 @@ def where_run(cond: np.ndarray, x: Any, y: Any) -> np.ndarray:
 
 
 where = primitive(
-    "where", "cond x y", kind=MAP, run=where_run, dtype="promote x y", in_place=False,
-    sig="condition, input=None, other=None", saved={"condition": "cond"},
+    "where",
+    "cond x y",
+    kind=MAP,
+    run=where_run,
+    dtype="promote x y",
+    in_place=False,
+    sig="condition, input=None, other=None",
+    saved={"condition": "cond"},
     prologue="""
 if input is None or other is None: return indices(condition, input, other)
 if type(input) in NUMBERS and type(other) in NUMBERS and type(condition) in KINDS:
@@ -208,7 +269,8 @@ if type(input) in NUMBERS and type(other) in NUMBERS and type(condition) in KIND
 """,
     env={"indices": indices, "NUMBERS": NUMBERS, "KINDS": KINDS, "number_tensor": number_tensor},
     grad=dict(x=lambda g, cond: where(cond, g, 0), y=lambda g, cond: where(cond, 0, g)),
-    doc="input where condition holds, else other; alone: where condition is non-zero.")
+    doc="input where condition holds, else other; alone: where condition is non-zero.",
+)
 
 
 def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:

@@ -21,10 +21,17 @@ def conj_run(x: Any) -> Any:
 
 
 conj = primitive(
-    "conj", "x", kind=MAP, run=conj_run, grad=dict(x=lambda g: conj(g)), alias=True,
-    in_place="conj_physical_", env={"KINDS": KINDS},
+    "conj",
+    "x",
+    kind=MAP,
+    run=conj_run,
+    grad=dict(x=lambda g: conj(g)),
+    alias=True,
+    in_place="conj_physical_",
+    env={"KINDS": KINDS},
     prologue="if type(input) in KINDS and input.array.dtype.kind != 'c': return input",
-    doc="The complex conjugate; real tensors themselves.")
+    doc="The complex conjugate; real tensors themselves.",
+)
 alias(conj, "conj_physical")
 
 
@@ -86,16 +93,37 @@ def refuse_single(x: Any) -> tuple:
 
 
 pairs = primitive(
-    "_pairs", "x", kind=MOVE, run=pairs_run, dtype="keep", title="ViewAsComplexBackward0",
+    "_pairs",
+    "x",
+    kind=MOVE,
+    run=pairs_run,
+    dtype="keep",
+    title="ViewAsComplexBackward0",
     grad=dict(x=lambda g: view_as_real(g)),
-    doc="Pairs along the last dimension as complex numbers.")
+    doc="Pairs along the last dimension as complex numbers.",
+)
 view_as_real = primitive(
-    "view_as_real", "x", kind=MOVE, run=parts_run, dtype="keep", view=True, bind=refuse_real,
-    grad=dict(x=lambda g: pairs(g)), doc="A real view: a last dimension of size 2 for the parts.")
+    "view_as_real",
+    "x",
+    kind=MOVE,
+    run=parts_run,
+    dtype="keep",
+    view=True,
+    bind=refuse_real,
+    grad=dict(x=lambda g: pairs(g)),
+    doc="A real view: a last dimension of size 2 for the parts.",
+)
 view_as_complex = primitive(
-    "view_as_complex", "x", kind=MOVE, run=pairs_run, dtype="keep", view=True, bind=refuse_single,
+    "view_as_complex",
+    "x",
+    kind=MOVE,
+    run=pairs_run,
+    dtype="keep",
+    view=True,
+    bind=refuse_single,
     grad=dict(x=lambda g: view_as_real(g)),
-    doc="A complex view of pairs along the last dimension.")
+    doc="A complex view of pairs along the last dimension.",
+)
 
 
 def part(x: Any, index: int) -> Any:
@@ -163,9 +191,17 @@ def same_floats(x: Any, y: Any) -> tuple:
 
 
 complex_ = primitive(
-    "complex", "x y", kind=MAP, run=join_run, sig="real, imag", bind=same_floats, in_place=False,
-    grad=dict(x=lambda g: real(g), y=lambda g: imag(g)), alias=True,
-    doc="The complex tensor with these parts.")
+    "complex",
+    "x y",
+    kind=MAP,
+    run=join_run,
+    sig="real, imag",
+    bind=same_floats,
+    in_place=False,
+    grad=dict(x=lambda g: real(g), y=lambda g: imag(g)),
+    alias=True,
+    doc="The complex tensor with these parts.",
+)
 
 
 def turn(g: Any, y: Any, *, across: bool) -> Any:
@@ -175,11 +211,18 @@ def turn(g: Any, y: Any, *, across: bool) -> Any:
 
 
 polar = primitive(
-    "polar", "x y", kind=MAP, run=lambda x, y: join_run(x * np.cos(y), x * np.sin(y)),
-    sig="abs, angle", bind=same_floats, in_place=False,
-    grad=dict(x=lambda g, y: turn(g, y, across=False),
-              y=lambda g, x, y: x * turn(g, y, across=True)),
-    doc="The complex tensor with this absolute value and angle.")
+    "polar",
+    "x y",
+    kind=MAP,
+    run=lambda x, y: join_run(x * np.cos(y), x * np.sin(y)),
+    sig="abs, angle",
+    bind=same_floats,
+    in_place=False,
+    grad=dict(
+        x=lambda g, y: turn(g, y, across=False), y=lambda g, x, y: x * turn(g, y, across=True)
+    ),
+    doc="The complex tensor with this absolute value and angle.",
+)
 
 
 def angle_run(x: np.ndarray) -> np.ndarray:
@@ -198,5 +241,13 @@ def angle_rule(g: Any, x: Any) -> Any:
     return where(eq(x, 0), 0, g * (x * 1j) / (size * size))
 
 
-angle = primitive("angle", "x", kind=MAP, run=angle_run, dtype="float", grad=dict(x=angle_rule),
-                  in_place=False, doc="The argument of complex numbers, in radians.")
+angle = primitive(
+    "angle",
+    "x",
+    kind=MAP,
+    run=angle_run,
+    dtype="float",
+    grad=dict(x=angle_rule),
+    in_place=False,
+    doc="The argument of complex numbers, in radians.",
+)

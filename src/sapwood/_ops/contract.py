@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(a.shape)} and {list(b.shape)}")
+            f"{list(a.shape)} and {list(b.shape)}"
+        )
     return tensordot(input, other, ([-1], [-1]))
 
 
@@ -85,14 +87,17 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         if x[i] != y[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {x[i]} in dim {i} and "
-                f"second has size {y[j]} in dim {j}")
+                f"second has size {y[j]} in dim {j}"
+            )
     rest = [d for d in range(len(x)) if d not in gone]
     rest_y = [d for d in range(len(y)) if d not in gone_y]
     k = math.prod(x[d] for d in gone)
     left: Any = a.permute(*rest, *gone) if x else a  # type: ignore[attr-defined]
     right: Any = b.permute(*gone_y, *rest_y) if y else b  # type: ignore[attr-defined]
-    found = mm(left.reshape(math.prod(x[d] for d in rest), k),
-               right.reshape(k, math.prod(y[d] for d in rest_y)))
+    found = mm(
+        left.reshape(math.prod(x[d] for d in rest), k),
+        right.reshape(k, math.prod(y[d] for d in rest_y)),
+    )
     return found.reshape([x[d] for d in rest] + [y[d] for d in rest_y])
 
 
@@ -112,16 +117,26 @@ def cross_args(x: Any, y: Any, dim: Any) -> tuple:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     d = axis(dim, np.ndim(x))
     if x.shape[d] != 3 or y.shape[d] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got "
-                           f"{x.shape[d]} and {y.shape[d]}")
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got "
+            f"{x.shape[d]} and {y.shape[d]}"
+        )
     return (d,)
 
 
 cross_of = primitive(
-    "_linalg_cross", "x y; dim", kind=DOT, run=cross_run, title="LinalgCrossBackward0",
-    bind=cross_args, sig="input, other, dim=-1", doc="The vector product along a dimension.",
-    grad=dict(x=lambda g, y, dim: cross_of(cj(y), g, dim),
-              y=lambda g, x, dim: cross_of(g, cj(x), dim)))
+    "_linalg_cross",
+    "x y; dim",
+    kind=DOT,
+    run=cross_run,
+    title="LinalgCrossBackward0",
+    bind=cross_args,
+    sig="input, other, dim=-1",
+    doc="The vector product along a dimension.",
+    grad=dict(
+        x=lambda g, y, dim: cross_of(cj(y), g, dim), y=lambda g, x, dim: cross_of(g, cj(x), dim)
+    ),
+)
 
 
 @function
@@ -143,9 +158,14 @@ def trace_run(a: np.ndarray) -> Any:
 
 
 trace = primitive(
-    "trace", "x", kind=FOLD, run=trace_run, check=only("trace", "ifc", suffix=""),
+    "trace",
+    "x",
+    kind=FOLD,
+    run=trace_run,
+    check=only("trace", "ifc", suffix=""),
     grad=dict(x=lambda g, x_shape, x_dtype: g * np.eye(*x_shape, dtype=x_dtype)),
-    doc="The sum of the diagonal of a matrix.")
+    doc="The sum of the diagonal of a matrix.",
+)
 
 
 # ---- chains ----------------------------------------------------------------------------------
@@ -161,7 +181,8 @@ def best_order(extents: list[int]) -> list[list[int]]:
             j = i + length
             cost[i][j], split[i][j] = min(
                 (cost[i][k] + cost[k + 1][j] + extents[i] * extents[k + 1] * extents[j + 1], k)
-                for k in range(i, j))
+                for k in range(i, j)
+            )
     return split
 
 
@@ -171,16 +192,18 @@ def chain(tensors: list) -> Tensor:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     for k, where in ((0, "first"), (len(tensors) - 1, "last")):
         if not 1 <= tensors[k].ndim <= 2:
-            raise RuntimeError(f"multi_dot(): the {where} tensor must be 1D or 2D but got "
-                               f"{tensors[k].ndim}D")
+            raise RuntimeError(
+                f"multi_dot(): the {where} tensor must be 1D or 2D but got {tensors[k].ndim}D"
+            )
     for k, t in enumerate(tensors[1:-1], 1):
         if t.ndim != 2:
             raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {t.ndim}D")
-    for k, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
+    for k, (a, b) in enumerate(pairwise(tensors)):
         if a.array.shape[-1] != b.array.shape[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {k} and {k + 1} with shapes {list(a.array.shape)} and "
-                f"{list(b.array.shape)} cannot be multiplied")
+                f"{list(b.array.shape)} cannot be multiplied"
+            )
     last = tensors[-1].array
     extents = [t.array.shape[0] if t.ndim > 1 else 1 for t in tensors[:1]]
     extents += [t.array.shape[0] for t in tensors[1:]] + [last.shape[1] if last.ndim > 1 else 1]
@@ -211,8 +234,9 @@ def whole_power(n: Any) -> int:
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"matrix_power(): argument 'n' must be int, not {type(n).__name__}")
     if n < 0:
-        raise RuntimeError("matrix_power: negative powers need the inverse, which sapwood does not "
-                           "compute yet")
+        raise RuntimeError(
+            "matrix_power: negative powers need the inverse, which sapwood does not compute yet"
+        )
     return n
 
 
@@ -221,8 +245,10 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     """The n-th power of square matrices, by repeated squaring."""
     shape = input.array.shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise RuntimeError("linalg.matrix_power: A must be batches of square matrices, but they "
-                           f"are {' by '.join(map(str, shape[-2:]))} matrices")
+        raise RuntimeError(
+            "linalg.matrix_power: A must be batches of square matrices, but they "
+            f"are {' by '.join(map(str, shape[-2:]))} matrices"
+        )
     n, square, found = whole_power(n), input, None
     while n:
         if n & 1:

@@ -31,9 +31,12 @@ def is_row(x: Any) -> bool:
     """Whether `x` is a sequence of elements; tensors are elements themselves."""
     if type(x) in (list, tuple):
         return True
-    return hasattr(x, "__getitem__") and hasattr(x, "__len__") \
-        and not isinstance(x, (Tensor, dict, np.generic, *TEXT)) \
+    return (
+        hasattr(x, "__getitem__")
+        and hasattr(x, "__len__")
+        and not isinstance(x, (Tensor, dict, np.generic, *TEXT))
         and not (isinstance(x, np.ndarray) and x.ndim == 0)
+    )
 
 
 def extents(data: Any) -> list[int]:
@@ -132,8 +135,10 @@ def from_arrays(data: Any, kind: dt.dtype | None) -> Array:
     for x in data:
         if x.shape != first.shape:
             have, want = (len(y) if y.ndim else 0 for y in (x, first))
-            raise ValueError(f"expected sequence of length {want} at dim 1 (got {have}): arrays of "
-                             f"shapes {list(first.shape)} and {list(x.shape)}")
+            raise ValueError(
+                f"expected sequence of length {want} at dim 1 (got {have}): arrays of "
+                f"shapes {list(first.shape)} and {list(x.shape)}"
+            )
     common = dt.of(first.dtype)
     for x in data[1:]:
         common = dt.promote_types(common, dt.of(x.dtype))
@@ -243,7 +248,10 @@ def read(data: Any, kind: dt.dtype | None, name: str) -> Array:
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use "
             "sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), "
-            f"rather than {name}(sourceTensor).", UserWarning, stacklevel=4)
+            f"rather than {name}(sourceTensor).",
+            UserWarning,
+            stacklevel=4,
+        )
         return copied(data.array, kind)
     if isinstance(data, TEXT):
         raise invalid(data)
@@ -273,7 +281,11 @@ def cut_by(t: Tensor, data: Any, name: str) -> Tensor:
 
 @function_only
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
     """A new leaf tensor with a copy of `data`: a number, nested lists, an array, a tensor.
@@ -286,8 +298,14 @@ def tensor(
 
 
 def new_tensor(
-    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, layout: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False,
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:
     """As `tensor(data)`, in the dtype of this tensor where none is given."""
     kind = resolve("new_tensor", dtype, layout, device, pin=pin_memory) or self.dtype
@@ -313,7 +331,11 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 @function_only
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
     """`obj` as a tensor: shares memory if it can (copy=None), must (False) or must not (True)."""
@@ -330,9 +352,7 @@ def asarray(
         return cut_by(t, obj, "asarray")
     have = dt.of(source.dtype)
     if copy is False and kind not in (None, have):
-        raise ValueError(
-            f"can't alias tensor with dtype '{have.title}' into dtype '{kind.title}'."
-        )
+        raise ValueError(f"can't alias tensor with dtype '{have.title}' into dtype '{kind.title}'.")
     array = copied(source, kind) if copy or kind not in (None, have) else shared(source)
     return made(array, requires_grad=bool(requires_grad))
 

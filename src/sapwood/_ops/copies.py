@@ -46,8 +46,10 @@ def overwriting(name: str, view: Any, sig: str, bind: Callable, doc: str) -> Any
         want = op.run(x, *attrs).shape
         if not isinstance(y, np.ndarray) or y.shape != want:
             have = list(y.shape) if isinstance(y, np.ndarray) else type(y).__name__
-            raise RuntimeError("expected src to have a size equal to the slice of self. src size = "
-                               f"{have}, slice size = {list(want)}")
+            raise RuntimeError(
+                "expected src to have a size equal to the slice of self. src size = "
+                f"{have}, slice size = {list(want)}"
+            )
         return attrs
 
     def run(x: Array, y: Array, *attrs: Any) -> Array:
@@ -56,22 +58,44 @@ def overwriting(name: str, view: Any, sig: str, bind: Callable, doc: str) -> Any
         return out
 
     door = primitive(
-        name, f"x y; {' '.join(op.attrs)}", kind=MOVE, run=run, bind=args, dtype="keep x",
-        sig=f"input, src, {sig}", alias=False,
-        grad=dict(x=lambda g, attrs, y_shape, y_dtype: door(g, np.zeros(y_shape, y_dtype), *attrs),
-                  y=lambda g, attrs: apply(op, g, attrs)), doc=doc)
+        name,
+        f"x y; {' '.join(op.attrs)}",
+        kind=MOVE,
+        run=run,
+        bind=args,
+        dtype="keep x",
+        sig=f"input, src, {sig}",
+        alias=False,
+        grad=dict(
+            x=lambda g, attrs, y_shape, y_dtype: door(g, np.zeros(y_shape, y_dtype), *attrs),
+            y=lambda g, attrs: apply(op, g, attrs),
+        ),
+        doc=doc,
+    )
     return door
 
 
 select_scatter = overwriting(
-    "select_scatter", select, "dim, index", select.op.bind,
-    "A copy with src at one index of a dimension.")
+    "select_scatter",
+    select,
+    "dim, index",
+    select.op.bind,
+    "A copy with src at one index of a dimension.",
+)
 slice_scatter = overwriting(
-    "slice_scatter", slice_, "dim=0, start=None, end=None, step=1", bounds,
-    "A copy with src in a range of a dimension.")
+    "slice_scatter",
+    slice_,
+    "dim=0, start=None, end=None, step=1",
+    bounds,
+    "A copy with src in a range of a dimension.",
+)
 diagonal_scatter = overwriting(
-    "diagonal_scatter", diagonal, "offset=0, dim1=0, dim2=1", diagonal.op.bind,
-    "A copy with src on a diagonal.")
+    "diagonal_scatter",
+    diagonal,
+    "offset=0, dim1=0, dim2=1",
+    diagonal.op.bind,
+    "A copy with src on a diagonal.",
+)
 
 
 # ---- a copy of a part ------------------------------------------------------------------------
@@ -82,10 +106,18 @@ def copying(of: Any, sig: str, doc: str, bind: Callable | None = None) -> Any:
     op = of.op
     title: Any = op.title or op.node_class.__name__
     return primitive(
-        f"{op.name.removeprefix('_')}_copy", f"x; {' '.join(op.attrs)}", kind=MOVE, dtype="keep",
-        run=lambda a, *attrs: np.array(op.run(a, *attrs)), bind=bind or op.bind, sig=sig,
+        f"{op.name.removeprefix('_')}_copy",
+        f"x; {' '.join(op.attrs)}",
+        kind=MOVE,
+        dtype="keep",
+        run=lambda a, *attrs: np.array(op.run(a, *attrs)),
+        bind=bind or op.bind,
+        sig=sig,
         title=f"{title}_copy" if isinstance(title, str) else lambda node: f"{title(node)}_copy",
-        alias=False, grad=op.grad, doc=doc)
+        alias=False,
+        grad=op.grad,
+        doc=doc,
+    )
 
 
 def one_size(of: Any) -> Callable:
@@ -94,17 +126,20 @@ def one_size(of: Any) -> Callable:
 
 
 view_copy = copying(view, "input, size", "The elements in another shape, copied.", one_size(view))
-expand_copy = copying(expand, "input, size", "Repeated along dimensions of extent 1, copied.",
-                      one_size(expand))
-permute_copy = copying(permute, "input, dims", "The dimensions in another order, copied.",
-                       one_size(permute))
+expand_copy = copying(
+    expand, "input, size", "Repeated along dimensions of extent 1, copied.", one_size(expand)
+)
+permute_copy = copying(
+    permute, "input, dims", "The dimensions in another order, copied.", one_size(permute)
+)
 transpose_copy = copying(transpose, "input, dim0, dim1", "Two dimensions swapped, copied.")
 t_copy = copying(t, "input", "The transpose of a matrix, copied.")
 squeeze_copy = copying(squeeze, "input, dim=None", "Without dimensions of extent 1, copied.")
 unsqueeze_copy = copying(unsqueeze, "input, dim", "With a dimension of extent 1, copied.")
 select_copy = copying(select, "input, dim, index", "One index of a dimension, copied.")
-slice_copy = copying(slice_, "input, dim=0, start=None, end=None, step=1",
-                     "A range of a dimension, copied.", bounds)
+slice_copy = copying(
+    slice_, "input, dim=0, start=None, end=None, step=1", "A range of a dimension, copied.", bounds
+)
 unfold_copy = copying(unfold, "input, dimension, size, step", "Windows along a dimension, copied.")
 alias_copy = copying(aliased, "input", "A copy.")
 
@@ -139,11 +174,15 @@ def broadcast_shapes(*shapes: Any) -> Size:
     except ValueError:
         at = next(k for k in range(1, len(given)) if not fitting(given[: k + 1]))
         so_far, bad = np.broadcast_shapes(*given[:at]), given[at]
-        d = next(d for d in range(1, len(bad) + 1)
-                 if d <= len(so_far) and bad[-d] != so_far[-d] and 1 not in (bad[-d], so_far[-d]))
+        d = next(
+            d
+            for d in range(1, len(bad) + 1)
+            if d <= len(so_far) and bad[-d] != so_far[-d] and 1 not in (bad[-d], so_far[-d])
+        )
         raise RuntimeError(
-            f"Attempting to broadcast a dimension of length {bad[-d]} at {-d}! Mismatching argument "
-            f"at index {at} had {bad}; but expected shape should be broadcastable to {list(so_far)}"
+            f"Attempting to broadcast a dimension of length {bad[-d]} at {-d}! Mismatching "
+            f"argument at index {at} had {bad}; but expected shape should be "
+            f"broadcastable to {list(so_far)}"
         ) from None
 
 
@@ -182,7 +221,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple:
 
 
 @method
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:  # noqa: FBT001, FBT002
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal; wrap: again below in tall matrices."""
     a = self.array
     if a.ndim < 2:

@@ -29,9 +29,7 @@ class Capsule:
         return CPU
 
 
-def from_dlpack(
-    ext_tensor: Any, *, device: Any = None, copy: bool | None = None
-) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's tensor, or of a DLPack capsule."""
     check_device(device)
     if not hasattr(ext_tensor, "__dlpack__"):
@@ -68,8 +66,12 @@ def to_dlpack(tensor: Tensor) -> Any:
 
 
 def tensor_dlpack(
-    self: Tensor, *, stream: Any = None, max_version: tuple[int, int] | None = None,
-    dl_device: tuple | None = None, copy: bool | None = None,
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple | None = None,
+    copy: bool | None = None,
 ) -> Any:
     """The capsule that `from_dlpack` of another library asks for."""
     if stream is not None and stream != -1:
@@ -84,5 +86,5 @@ def tensor_dlpack_device(self: Tensor) -> tuple[int, int]:
 
 FUNCTIONS["from_dlpack"] = from_dlpack
 NAMES["to_dlpack"] = to_dlpack
-Tensor.__dlpack__ = tensor_dlpack  # type: ignore[attr-defined]
-Tensor.__dlpack_device__ = tensor_dlpack_device  # type: ignore[attr-defined]
+Tensor.__dlpack__ = tensor_dlpack  # type: ignore[method-assign, assignment]
+Tensor.__dlpack_device__ = tensor_dlpack_device  # type: ignore[method-assign, assignment]

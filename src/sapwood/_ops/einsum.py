@@ -43,7 +43,8 @@ def names_in(text: str, start: int, whose: str) -> list[str]:
         if text.startswith(DOTS, i):
             if DOTS in found:
                 raise RuntimeError(
-                    f"einsum(): found '.' for {whose} for which an ellipsis was already found")
+                    f"einsum(): found '.' for {whose} for which an ellipsis was already found"
+                )
             found.append(DOTS)
             i += 2
         elif c == ".":
@@ -53,7 +54,8 @@ def names_in(text: str, start: int, whose: str) -> list[str]:
         elif c != " ":
             raise RuntimeError(
                 f"einsum(): invalid subscript given at index {start + i} in the equation string, "
-                "subscripts must be in [a-zA-Z]")
+                "subscripts must be in [a-zA-Z]"
+            )
         i += 1
     return found
 
@@ -71,8 +73,10 @@ def names_of(sublist: Any) -> list[str]:
     found = []
     for k in sublist:
         if k is not Ellipsis and not 0 <= k < len(LETTERS):
-            raise ValueError("einsum(): subscript in subscript list is not within the valid range "
-                             f"[0, {len(LETTERS)})")
+            raise ValueError(
+                "einsum(): subscript in subscript list is not within the valid range "
+                f"[0, {len(LETTERS)})"
+            )
         found.append(DOTS if k is Ellipsis else LETTERS[k])
     return found
 
@@ -82,7 +86,8 @@ def spelled_out(terms: list, output: list | None, ranks: list[int]) -> tuple[lis
     if len(terms) != len(ranks):
         which = "fewer" if len(ranks) < len(terms) else "more"
         raise RuntimeError(
-            f"einsum(): {which} operands were provided than specified in the equation")
+            f"einsum(): {which} operands were provided than specified in the equation"
+        )
     hidden = []
     for k, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
         free = rank - len(term) + (DOTS in term)
@@ -91,12 +96,15 @@ def spelled_out(terms: list, output: list | None, ranks: list[int]) -> tuple[lis
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(term)}) "
                 f"{'does not match' if DOTS not in term else 'is more than'} the number of "
-                f"dimensions ({rank}) for operand {k} {end}")
+                f"dimensions ({rank}) for operand {k} {end}"
+            )
         hidden.append(free if DOTS in term else 0)
     wide = max(hidden, default=0)
     dots = [f".{i}" for i in range(wide)]
-    full = [[n for c in term for n in (dots[wide - free :] if c == DOTS else [c])]
-            for term, free in zip(terms, hidden, strict=True)]
+    full = [
+        [n for c in term for n in (dots[wide - free :] if c == DOTS else [c])]
+        for term, free in zip(terms, hidden, strict=True)
+    ]
     seen = [c for term in full for c in term]
     if output is None:
         once = sorted(c for c in set(seen) if seen.count(c) == 1 and c[0] != ".")
@@ -104,10 +112,14 @@ def spelled_out(terms: list, output: list | None, ranks: list[int]) -> tuple[lis
     out = [n for c in output for n in (dots if c == DOTS else [c])]
     for c in out:
         if out.count(c) > 1:
-            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+            raise RuntimeError(
+                f"einsum(): output subscript {c} appears more than once in the output"
+            )
         if c not in seen:
-            raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for "
-                               "any input operand")
+            raise RuntimeError(
+                f"einsum(): output subscript {c} does not appear in the equation for "
+                "any input operand"
+            )
     return full, out
 
 
@@ -123,8 +135,10 @@ def without_repeats(x: Any, names: list[str], k: int) -> Term:
             j = term.index(c, i + 1)
             shape = x.array.shape
             if shape[i] != shape[j]:
-                raise RuntimeError(f"einsum(): subscript {c} is repeated for operand {k} but the "
-                                   f"sizes don't match, {shape[j]} != {shape[i]}")
+                raise RuntimeError(
+                    f"einsum(): subscript {c} is repeated for operand {k} but the "
+                    f"sizes don't match, {shape[j]} != {shape[i]}"
+                )
             x = x.diagonal(0, i, j)
             term = [n for p, n in enumerate(term) if p not in (i, j)] + [c]
     return x, tuple(term)
@@ -138,7 +152,8 @@ def extents(terms: list[Term]) -> dict[str, int]:
             if found.get(c, 1) not in (1, n) and n != 1:
                 raise RuntimeError(
                     f"einsum(): subscript {c} has size {n} for operand {k} which does not "
-                    f"broadcast with previously seen size {found[c]}")
+                    f"broadcast with previously seen size {found[c]}"
+                )
             found[c] = n if n != 1 else found.get(c, 1)
     return found
 
@@ -195,10 +210,12 @@ def cheapest(terms: list[Term], output: set[str], sizes: dict[str, int]) -> tupl
 
 @function_only
 def einsum(*args: Any) -> Tensor:
-    """Sums of products by names of dimensions: einsum("bij,bjk->bik", x, y)."""
+    """Sums of products by the names of dimensions, such as "bij,bjk->bik"."""
     if len(args) < 2:
-        raise ValueError("einsum(): must specify the equation string and at least one operand, or "
-                         "at least one operand and its subscripts list")
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or "
+            "at least one operand and its subscripts list"
+        )
     if isinstance(args[0], str):
         terms, output = split_terms(args[0])
         operands = list(args[1:])
@@ -209,10 +226,12 @@ def einsum(*args: Any) -> Tensor:
     for x in operands:
         if x.array.dtype != operands[0].array.dtype:
             raise RuntimeError(
-                f"expected scalar type {operands[0].dtype.title} but found {x.dtype.title}")
+                f"expected scalar type {operands[0].dtype.title} but found {x.dtype.title}"
+            )
     names, out = spelled_out(terms, output, [x.ndim for x in operands])
-    left = [without_repeats(x, term, k) for k, (x, term) in
-            enumerate(zip(operands, names, strict=True))]
+    left = [
+        without_repeats(x, term, k) for k, (x, term) in enumerate(zip(operands, names, strict=True))
+    ]
     sizes = extents(left)
     keep = set(out)
     while len(left) > 1:

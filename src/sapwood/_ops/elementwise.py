@@ -52,16 +52,20 @@ def check_alpha(x: Any, y: Any, alpha: Any) -> tuple:
         alpha = alpha.item() if hasattr(alpha, "item") else alpha
         if type(alpha) not in NUMBERS:
             raise TypeError(f"argument 'alpha' must be Number, not {type(alpha).__name__}")
-    highest = max(dt.of(v.dtype).category if isinstance(v, np.ndarray) else
-                  dt.of_number(v).category for v in (x, y))
+    highest = max(
+        dt.of(v.dtype).category if isinstance(v, np.ndarray) else dt.of_number(v).category
+        for v in (x, y)
+    )
     if isinstance(alpha, bool) and highest > dt.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, complex) and highest < dt.COMPLEX:
         raise RuntimeError(
-            "For non-complex input tensors, argument alpha must not be a complex number.")
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
     if isinstance(alpha, float) and highest < dt.FLOAT:
         raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number.")
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
     return (alpha,)
 
 
@@ -69,12 +73,16 @@ def no_bool(common: dt.dtype, *values: Any) -> None:
     """Refuse to subtract booleans."""
     kinds = [isinstance(v, bool) or getattr(v, "dtype", None) == np.bool_ for v in values]
     if all(kinds):
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
-                           "Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
     if any(kinds):
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. "
-                           "If you are trying to invert a mask, use the `~` or `logical_not()` "
-                           "operator instead.")
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` "
+            "operator instead."
+        )
 
 
 def relay(frame: Any, door: Callable, *args: Any) -> Any:
@@ -105,32 +113,77 @@ def scaled(record: Callable) -> dict[str, Any]:
 
 
 add_scaled = primitive(
-    "_add", "x y; alpha", kind=MAP, run=lambda x, y, alpha: x + alpha * y, in_place=False,
-    bind=check_alpha, title="AddBackward0", alias=True,
+    "_add",
+    "x y; alpha",
+    kind=MAP,
+    run=lambda x, y, alpha: x + alpha * y,
+    in_place=False,
+    bind=check_alpha,
+    title="AddBackward0",
+    alias=True,
     grad=dict(x=lambda g: g, y=lambda g, alpha: g * cj(alpha)),
-    doc="input + alpha * other.")
+    doc="input + alpha * other.",
+)
 sub_scaled = primitive(
-    "_sub", "x y; alpha", kind=MAP, run=lambda x, y, alpha: x - alpha * y, in_place=False,
-    bind=check_alpha, title="SubBackward0",
+    "_sub",
+    "x y; alpha",
+    kind=MAP,
+    run=lambda x, y, alpha: x - alpha * y,
+    in_place=False,
+    bind=check_alpha,
+    title="SubBackward0",
     grad=dict(x=lambda g: g, y=lambda g, alpha: neg(g * cj(alpha))),
-    alias=True, check=no_bool, doc="input - alpha * other.")
+    alias=True,
+    check=no_bool,
+    doc="input - alpha * other.",
+)
 rsub_scaled = primitive(
-    "_rsub", "x y; alpha", kind=MAP, run=lambda x, y, alpha: y - alpha * x, in_place=False,
-    bind=check_alpha, title=overload("Rsub", 0, 0, 1), alias=True, check=no_bool,
+    "_rsub",
+    "x y; alpha",
+    kind=MAP,
+    run=lambda x, y, alpha: y - alpha * x,
+    in_place=False,
+    bind=check_alpha,
+    title=overload("Rsub", 0, 0, 1),
+    alias=True,
+    check=no_bool,
     grad=dict(x=lambda g, alpha: neg(g * cj(alpha)), y=lambda g: g),
-    doc="other - alpha * input.")
+    doc="other - alpha * input.",
+)
 add = primitive(
-    "add", "x y", kind=MAP, run=np.add, alias=True, grad=dict(x=lambda g: g, y=lambda g: g),
-    **scaled(add_scaled), doc="input + alpha * other.")
+    "add",
+    "x y",
+    kind=MAP,
+    run=np.add,
+    alias=True,
+    grad=dict(x=lambda g: g, y=lambda g: g),
+    **scaled(add_scaled),
+    doc="input + alpha * other.",
+)
 sub = primitive(
-    "sub", "x y", kind=MAP, run=np.subtract, alias=True,
-    grad=dict(x=lambda g: g, y=lambda g: neg(g)), **scaled(sub_scaled), check=no_bool,
-    doc="input - alpha * other.")
+    "sub",
+    "x y",
+    kind=MAP,
+    run=np.subtract,
+    alias=True,
+    grad=dict(x=lambda g: g, y=lambda g: neg(g)),
+    **scaled(sub_scaled),
+    check=no_bool,
+    doc="input - alpha * other.",
+)
 rsub = primitive(
-    "rsub", "x y", kind=MAP, run=lambda x, y: np.subtract(y, x), alias=True, in_place=False,
-    title=overload("Rsub", 0, 0, 1), grad=dict(x=lambda g: neg(g), y=lambda g: g),
-    **scaled(rsub_scaled), check=no_bool,
-    doc="other - alpha * input.")
+    "rsub",
+    "x y",
+    kind=MAP,
+    run=lambda x, y: np.subtract(y, x),
+    alias=True,
+    in_place=False,
+    title=overload("Rsub", 0, 0, 1),
+    grad=dict(x=lambda g: neg(g), y=lambda g: g),
+    **scaled(rsub_scaled),
+    check=no_bool,
+    doc="other - alpha * input.",
+)
 alias(sub, "subtract")
 
 
@@ -163,8 +216,10 @@ def floor_divide_run(x: Any, y: Any) -> np.ndarray:
 def check_mode(x: Any, y: Any, rounding_mode: Any) -> tuple:
     """Rounding_mode is 'trunc' or 'floor' (None does not come here)."""
     if rounding_mode not in ("trunc", "floor"):
-        raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
-                           f"found '{rounding_mode}'")
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
+            f"found '{rounding_mode}'"
+        )
     return (rounding_mode,)
 
 
@@ -180,36 +235,78 @@ def fmod_run(x: Any, y: Any) -> np.ndarray:
     return np.fmod(x, y)
 
 
-mul = primitive("mul", "x y", kind=MAP, run=np.multiply,
-                grad=dict(x=lambda g, y: g * cj(y), y=lambda g, x: g * cj(x)),
-                doc="input * other.")
+mul = primitive(
+    "mul",
+    "x y",
+    kind=MAP,
+    run=np.multiply,
+    grad=dict(x=lambda g, y: g * cj(y), y=lambda g, x: g * cj(x)),
+    doc="input * other.",
+)
 div_mode = primitive(
-    "_div", "x y; rounding_mode", kind=MAP, run=div_mode_run, in_place=False,
-    bind=check_mode, title="DivBackward2", grad=dict(x=nothing, y=nothing),
+    "_div",
+    "x y; rounding_mode",
+    kind=MAP,
+    run=div_mode_run,
+    in_place=False,
+    bind=check_mode,
+    title="DivBackward2",
+    grad=dict(x=nothing, y=nothing),
     check=only("div_floor", "if"),
-    doc="input / other, rounded toward zero ('trunc') or down ('floor').")
+    doc="input / other, rounded toward zero ('trunc') or down ('floor').",
+)
 div = primitive(
-    "div", "x y", kind=MAP, run=np.true_divide, dtype="float",
+    "div",
+    "x y",
+    kind=MAP,
+    run=np.true_divide,
+    dtype="float",
     grad=dict(x=lambda g, y: g / cj(y), y=lambda g, x, y: neg(g * cj((x / y) / y))),
     sig="input, other, *, rounding_mode=None",
-    **detour(div_mode, "rounding_mode", "rounding_mode is None"), doc="input / other.")
+    **detour(div_mode, "rounding_mode", "rounding_mode is None"),
+    doc="input / other.",
+)
 floor_divide = primitive(
-    "floor_divide", "x y", kind=MAP, run=floor_divide_run, check=only("div_floor", "if"),
+    "floor_divide",
+    "x y",
+    kind=MAP,
+    run=floor_divide_run,
+    check=only("div_floor", "if"),
     title="torch::autograd::NotImplemented",
     grad=dict(x=no_derivative("floor_divide"), y=no_derivative("floor_divide")),
-    doc="input / other, rounded down. Without derivative, as in PyTorch: use div with a mode.")
+    doc="input / other, rounded down. Without derivative, as in PyTorch: use div with a mode.",
+)
 remainder = primitive(
-    "remainder", "x y", kind=MAP, run=remainder_run, title=overload("Remainder", 1, 1, 0),
-    grad=dict(x=lambda g: g, y=lambda g, x, y: neg(g * div_mode(x, y, "floor"))), alias=True,
-    check=only("remainder", "if"), doc="The remainder of a division, with other's sign.")
+    "remainder",
+    "x y",
+    kind=MAP,
+    run=remainder_run,
+    title=overload("Remainder", 1, 1, 0),
+    grad=dict(x=lambda g: g, y=lambda g, x, y: neg(g * div_mode(x, y, "floor"))),
+    alias=True,
+    check=only("remainder", "if"),
+    doc="The remainder of a division, with other's sign.",
+)
 fmod = primitive(
-    "fmod", "x y", kind=MAP, run=fmod_run, title=overload("Fmod", 1, 1, 0),
-    grad=dict(x=lambda g: g, y=lambda g, x, y: neg(g * div_mode(x, y, "trunc"))), alias=True,
-    check=only("fmod", "if"), doc="The remainder of a division, with input's sign.")
+    "fmod",
+    "x y",
+    kind=MAP,
+    run=fmod_run,
+    title=overload("Fmod", 1, 1, 0),
+    grad=dict(x=lambda g: g, y=lambda g, x, y: neg(g * div_mode(x, y, "trunc"))),
+    alias=True,
+    check=only("fmod", "if"),
+    doc="The remainder of a division, with input's sign.",
+)
 ldexp = primitive(
-    "ldexp", "x y", kind=MAP, run=lambda x, y: x * np.exp2(y), dtype="float",
+    "ldexp",
+    "x y",
+    kind=MAP,
+    run=lambda x, y: x * np.exp2(y),
+    dtype="float",
     grad=dict(x=lambda g, y: g * cj(exp2(y)), y=lambda g, out: g * cj(out) * math.log(2)),
-    doc="input * 2^other.")
+    doc="input * 2^other.",
+)
 alias(mul, "multiply")
 alias(div, "divide", "true_divide")
 
@@ -280,9 +377,18 @@ def is_real(v: Any) -> bool:
 
 
 pow_ = primitive(
-    "pow", "x y", kind=MAP, run=pow_run, weak=True, sig="input, exponent", check=check_pow,
-    title=overload("Pow", 1, 2, 0), saved={"exponent": "y"}, grad=dict(x=pow_x, y=pow_y),
-    doc="input to the power of exponent; either may be a number.")
+    "pow",
+    "x y",
+    kind=MAP,
+    run=pow_run,
+    weak=True,
+    sig="input, exponent",
+    check=check_pow,
+    title=overload("Pow", 1, 2, 0),
+    saved={"exponent": "y"},
+    grad=dict(x=pow_x, y=pow_y),
+    doc="input to the power of exponent; either may be a number.",
+)
 
 
 @function
@@ -301,7 +407,8 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     if self.dtype is not target:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.title} but the operation's "
-            f"result requires dtype {target.title.removeprefix('Complex') or target.title}")
+            f"result requires dtype {target.title.removeprefix('Complex') or target.title}"
+        )
     return self.pow_(exponent)  # type: ignore[attr-defined]
 
 
@@ -320,9 +427,15 @@ def extreme(name: str, run: Callable, worse: Callable, doc: str) -> Callable:
         return where(eq(mine, theirs), g / 2, where(worse(mine, theirs), 0, g))
 
     return primitive(
-        name, "x y", kind=MAP, run=run, in_place=False, doc=doc,
+        name,
+        "x y",
+        kind=MAP,
+        run=run,
+        in_place=False,
+        doc=doc,
         grad=dict(x=lambda g, x, y: share(g, x, y), y=lambda g, x, y: share(g, y, x)),
-        check=only(name, "bif", error=RuntimeError, c=NO_COMPLEX.format(name)))
+        check=only(name, "bif", error=RuntimeError, c=NO_COMPLEX.format(name)),
+    )
 
 
 def extreme_without_nan(name: str, run: Callable, better: Callable, doc: str) -> Callable:
@@ -332,10 +445,17 @@ def extreme_without_nan(name: str, run: Callable, better: Callable, doc: str) ->
         return logical_or(better(x, y), isnan(y))
 
     return primitive(
-        name, "x y", kind=MAP, run=run, in_place=False, doc=doc,
-        grad=dict(x=lambda g, x, y: where(first(x, y), g, 0),
-                  y=lambda g, x, y: where(first(x, y), 0, g)),
-        check=only(name, "bif", error=RuntimeError, c=NO_COMPLEX.format(name)))
+        name,
+        "x y",
+        kind=MAP,
+        run=run,
+        in_place=False,
+        doc=doc,
+        grad=dict(
+            x=lambda g, x, y: where(first(x, y), g, 0), y=lambda g, x, y: where(first(x, y), 0, g)
+        ),
+        check=only(name, "bif", error=RuntimeError, c=NO_COMPLEX.format(name)),
+    )
 
 
 maximum = extreme("maximum", np.maximum, lt, "The larger of two elements; NaN if one is NaN.")
@@ -382,40 +502,92 @@ def same_dtype(common: dt.dtype, x: Any, y: Any) -> None:
 
 
 atan2 = primitive(
-    "atan2", "x y", kind=MAP, run=np.arctan2, dtype="float", check=only("atan2", "bif"),
-    grad=dict(x=lambda g, x, y: per_square(g, x, y) * y,
-              y=lambda g, x, y: neg(per_square(g, x, y) * x)),
-    doc="The angle of the point (other, input), in (-pi, pi].")
+    "atan2",
+    "x y",
+    kind=MAP,
+    run=np.arctan2,
+    dtype="float",
+    check=only("atan2", "bif"),
+    grad=dict(
+        x=lambda g, x, y: per_square(g, x, y) * y, y=lambda g, x, y: neg(per_square(g, x, y) * x)
+    ),
+    doc="The angle of the point (other, input), in (-pi, pi].",
+)
 hypot = primitive(
-    "hypot", "x y", kind=MAP, run=np.hypot, check=only("hypot", "f"),
+    "hypot",
+    "x y",
+    kind=MAP,
+    run=np.hypot,
+    check=only("hypot", "f"),
     grad=dict(x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out)),
-    doc="sqrt(input^2 + other^2) without overflow.")
+    doc="sqrt(input^2 + other^2) without overflow.",
+)
 logaddexp = primitive(
-    "logaddexp", "x y", kind=MAP, run=logaddexp_run, in_place=False, check=only("logaddexp", "fc"),
+    "logaddexp",
+    "x y",
+    kind=MAP,
+    run=logaddexp_run,
+    in_place=False,
+    check=only("logaddexp", "fc"),
     grad=dict(x=lambda g, x, y: g / cj(exp(y - x) + 1), y=lambda g, x, y: g / cj(exp(x - y) + 1)),
-    doc="log(exp(input) + exp(other)).")
+    doc="log(exp(input) + exp(other)).",
+)
 logaddexp2 = primitive(
-    "logaddexp2", "x y", kind=MAP, run=np.logaddexp2, in_place=False, check=only("logaddexp2", "f"),
+    "logaddexp2",
+    "x y",
+    kind=MAP,
+    run=np.logaddexp2,
+    in_place=False,
+    check=only("logaddexp2", "f"),
     grad=dict(x=lambda g, x, y: g / (exp2(y - x) + 1), y=lambda g, x, y: g / (exp2(x - y) + 1)),
-    doc="log2(2^input + 2^other).")
+    doc="log2(2^input + 2^other).",
+)
 copysign = primitive(
-    "copysign", "x y", kind=MAP, run=np.copysign, dtype="float", check=only("copysign", "bif"),
-    title=overload("Copysign", 0, 0, 1), weak=True,
+    "copysign",
+    "x y",
+    kind=MAP,
+    run=np.copysign,
+    dtype="float",
+    check=only("copysign", "bif"),
+    title=overload("Copysign", 0, 0, 1),
+    weak=True,
     grad=dict(x=lambda g, x, out: where(eq(x, 0), 0, g * (out / x)), y=nothing),
-    doc="input's magnitude with other's sign.")
+    doc="input's magnitude with other's sign.",
+)
 xlogy = primitive(
-    "xlogy", "x y", kind=MAP, run=xlogy_run, dtype="float", check=only("xlogy", "bif"),
-    title=overload("Xlogy", 0, 1, 2), weak=True,
-    grad=dict(x=lambda g, x, y: g * where(logical_and(eq(x, 0), y == y), 0, log_of(y)),
-              y=lambda g, x, y: g * (x / y)),
-    doc="input * log(other), zero where input is zero.")
+    "xlogy",
+    "x y",
+    kind=MAP,
+    run=xlogy_run,
+    dtype="float",
+    check=only("xlogy", "bif"),
+    title=overload("Xlogy", 0, 1, 2),
+    weak=True,
+    grad=dict(
+        x=lambda g, x, y: g * where(logical_and(eq(x, 0), y == y), 0, log_of(y)),
+        y=lambda g, x, y: g * (x / y),
+    ),
+    doc="input * log(other), zero where input is zero.",
+)
 heaviside = primitive(
-    "heaviside", "x y", kind=MAP, run=heaviside_run, sig="input, values", check=same_dtype,
+    "heaviside",
+    "x y",
+    kind=MAP,
+    run=heaviside_run,
+    sig="input, values",
+    check=same_dtype,
     title="torch::autograd::NotImplemented",
     grad=dict(x=no_derivative("heaviside"), y=no_derivative("heaviside")),
-    doc="0 below zero, 1 above, values at zero.")
+    doc="0 below zero, 1 above, values at zero.",
+)
 nextafter = primitive(
-    "nextafter", "x y", kind=MAP, run=np.nextafter, dtype="exact", check=only("nextafter", "f"),
+    "nextafter",
+    "x y",
+    kind=MAP,
+    run=np.nextafter,
+    dtype="exact",
+    check=only("nextafter", "f"),
     grad=dict(x=lambda g, x, y: where(eq(x, y), 0, g), y=nothing),
-    doc="The next floating number from input towards other.")
+    doc="The next floating number from input towards other.",
+)
 alias(atan2, "arctan2")

@@ -131,8 +131,21 @@ PROPERTIES: dict[str, tuple[Any, str]] = {
     "layout": (strided, "How elements are stored: strided."),
     "is_cpu": (True, "True: there is no other device."),
 }
-for _name in ("cuda", "mps", "xpu", "mkldnn", "meta", "sparse", "sparse_csr", "quantized", "nested",
-              "vulkan", "mtia", "ipu", "xla"):
+for _name in (
+    "cuda",
+    "mps",
+    "xpu",
+    "mkldnn",
+    "meta",
+    "sparse",
+    "sparse_csr",
+    "quantized",
+    "nested",
+    "vulkan",
+    "mtia",
+    "ipu",
+    "xla",
+):
     PROPERTIES[f"is_{_name}"] = (False, "False: sapwood computes on the CPU only.")
 
 

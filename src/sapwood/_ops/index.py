@@ -17,16 +17,16 @@ from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.border import METHODS, border, function
 from sapwood._core.door import primitive
-from sapwood._core.memory import version_of
+from sapwood._core.memory import bump, check_write, version_of
 from sapwood._core.mode import MODE
 from sapwood._core.op import PICK
-from sapwood._core.slow import general
-from sapwood._core.tensor import Tensor
+from sapwood._core.slow import explain
+from sapwood._core.tensor import KINDS, Tensor
 from sapwood._ops.adding import add_at
 from sapwood._ops.keys import Array, Keys, extent, is_tuple, keys_of, mask_or_integers, misfit, part
 from sapwood._ops.layout import ordered
 from sapwood._ops.parts import aliased, select, slice_, step
-from sapwood._ops.select import fill_run
+from sapwood._ops.select import convert, fill_run
 from sapwood._ops.views import expand, reshape, unsqueeze
 
 # ---- picking and its transpose ---------------------------------------------------------------
@@ -60,14 +60,30 @@ def unpick_run(x: Array, keys: Keys, shape: tuple) -> Array:
 
 
 index = primitive(
-    "_index", "x; indices", kind=PICK, keeps=True, run=pick, dtype="keep", title="IndexBackward0",
+    "_index",
+    "x; indices",
+    kind=PICK,
+    keeps=True,
+    run=pick,
+    dtype="keep",
+    title="IndexBackward0",
     grad=dict(x=lambda g, indices, x_shape: unpick(g, indices, x_shape)),
-    add_into=lambda buffer, g, indices: add_picked(buffer, g, indices), alias=False,
-    doc="What masks and integer tensors pick.")
+    add_into=lambda buffer, g, indices: add_picked(buffer, g, indices),
+    alias=False,
+    doc="What masks and integer tensors pick.",
+)
 unpick = primitive(
-    "_unindex", "x; indices shape", kind=PICK, keeps=True, run=unpick_run, dtype="keep",
-    title="IndexPutBackward0", grad=dict(x=lambda g, indices: index(g, indices)), alias=False,
-    doc="Zeros with x added where masks and integer tensors pick.")
+    "_unindex",
+    "x; indices shape",
+    kind=PICK,
+    keeps=True,
+    run=unpick_run,
+    dtype="keep",
+    title="IndexPutBackward0",
+    grad=dict(x=lambda g, indices: index(g, indices)),
+    alias=False,
+    doc="Zeros with x added where masks and integer tensors pick.",
+)
 
 
 def write(x: Array, y: Any, keys: Keys) -> None:
@@ -93,8 +109,10 @@ def unwritten(x: Array, y: Any, keys: Keys, e: Exception) -> Exception:
     """PyTorch's error for a value that does not fit what is picked."""
     if isinstance(e, ValueError):
         shape = list(pick(x, keys).shape)
-        return RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(y))} cannot be "
-                            f"broadcast to indexing result of shape {shape}")
+        return RuntimeError(
+            f"shape mismatch: value tensor of shape {list(np.shape(y))} cannot be "
+            f"broadcast to indexing result of shape {shape}"
+        )
     return misfit(x, keys, e)
 
 
@@ -116,16 +134,37 @@ def erase_picked(g: Array, indices: Keys) -> Array:
 
 
 put = primitive(
-    "_index_put", "x y; indices", kind=PICK, keeps=True, run=on_copy(write), into=write, dtype="keep",
-    title="IndexPutBackward0", in_place="_index_put_", erase=erase_picked, alias=False,
-    grad=dict(x=lambda g, indices, x_dtype: put(g, np.zeros((), x_dtype), indices),
-              y=lambda g, indices: index(g, indices)),
-    doc="x with y written where masks and integer tensors pick.")
+    "_index_put",
+    "x y; indices",
+    kind=PICK,
+    keeps=True,
+    run=on_copy(write),
+    into=write,
+    dtype="keep",
+    title="IndexPutBackward0",
+    in_place="_index_put_",
+    erase=erase_picked,
+    alias=False,
+    grad=dict(
+        x=lambda g, indices, x_dtype: put(g, np.zeros((), x_dtype), indices),
+        y=lambda g, indices: index(g, indices),
+    ),
+    doc="x with y written where masks and integer tensors pick.",
+)
 put_sum = primitive(
-    "_index_put_sum", "x y; indices", kind=PICK, keeps=True, run=on_copy(write_sum), into=write_sum,
-    dtype="keep", title="IndexPutBackward0", in_place="_index_put_sum_", alias=False,
+    "_index_put_sum",
+    "x y; indices",
+    kind=PICK,
+    keeps=True,
+    run=on_copy(write_sum),
+    into=write_sum,
+    dtype="keep",
+    title="IndexPutBackward0",
+    in_place="_index_put_sum_",
+    alias=False,
     grad=dict(x=lambda g: g, y=lambda g, indices: index(g, indices)),
-    doc="x with y added where masks and integer tensors pick.")
+    doc="x with y added where masks and integer tensors pick.",
+)
 
 
 # ---- keys taken apart ------------------------------------------------------------------------
@@ -146,8 +185,10 @@ class Apart:
         ndim = x.array.ndim
         if used > ndim:
             if len(items) == 1 and not ndim and type(items[0]) is int:
-                raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                                 "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
+                raise IndexError(
+                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                    "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+                )
             if len(items) == 1 and not ndim and type(items[0]) is slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             raise IndexError(f"too many indices for tensor of dimension {ndim}")
@@ -185,8 +226,10 @@ class Apart:
         """The extent of the current dimension."""
         shape = self.x.array.shape
         if self.dim >= len(shape):  # after a second ellipsis
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-len(shape)}, "
-                             f"{len(shape) - 1}], but got {self.dim})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-len(shape)}, "
+                f"{len(shape) - 1}], but got {self.dim})"
+            )
         return shape[self.dim]
 
     def integer(self, k: int) -> None:
@@ -195,8 +238,7 @@ class Apart:
         if not -n <= k < n:
             if abs(k) >= 2**63:
                 raise ValueError("Overflow when unpacking long long")
-            raise IndexError(
-                f"index {k} is out of bounds for dimension {self.real} with size {n}")
+            raise IndexError(f"index {k} is out of bounds for dimension {self.real} with size {n}")
         self.x = step(select.op, self.x, (self.dim, k % n), self.site)
         self.real += 1
 
@@ -221,8 +263,9 @@ class Apart:
             a = self.picks.get(d)
             if a is not None:
                 parts.append(a)
-            elif not any(d0 < d < d0 + p.ndim for d0, p in self.picks.items()
-                         if p.dtype.kind == "b"):
+            elif not any(
+                d0 < d < d0 + p.ndim for d0, p in self.picks.items() if p.dtype.kind == "b"
+            ):
                 parts.append(None)
         return Keys(parts, self.cells, self.site)
 
@@ -237,20 +280,76 @@ def take_apart(x: Tensor, key: Any, site: tuple) -> Apart:
         ) from None
 
 
+BASIC = frozenset({int, slice, type(None), type(...)})
+
+
+def simple(x: Tensor, key: Any, site: tuple, *, write: bool = False) -> Tensor | None:
+    """The view of ints, slices, ... and None, the frequent case; None for everything else.
+
+    write: the tensor itself, not a view of it, where the key keeps everything.
+    """
+    items = key if type(key) is tuple else (key,)
+    kinds = [type(k) for k in items]
+    free = x.array.ndim - kinds.count(int) - kinds.count(slice)
+    if free < 0 or not BASIC.issuperset(kinds):
+        return None
+    start, dim = x, 0
+    for k, t in zip(items, kinds, strict=True):
+        shape = x.array.shape
+        if t is int:
+            if dim >= len(shape) or not -shape[dim] <= k < shape[dim]:
+                return None
+            x = step(select.op, x, (dim, k % shape[dim]), site)
+        elif t is slice:
+            if dim >= len(shape):
+                return None
+            first, stop, by = k.indices(shape[dim])
+            if by <= 0:
+                return None
+            if first or stop != shape[dim] or by != 1 or k.start or len(items) == 1:
+                x = step(slice_.op, x, (dim, first, max(first, stop), by), site)
+            dim += 1
+        elif k is None:
+            x = step(unsqueeze.op, x, (dim,), site)
+            dim += 1
+        else:
+            dim += free
+    return step(aliased.op, x, (), site) if x is start and not write else x
+
+
+def alone(x: Tensor, key: Any, site: tuple) -> Keys | None:
+    """The keys of one int64 tensor, or of one mask of x's shape, the frequent case."""
+    if type(key) not in KINDS:
+        return None
+    a = key.array
+    mask = a.dtype.kind == "b" and a.shape == x.array.shape
+    if ((a.dtype == np.int64 and x.array.ndim) or mask) and a.ndim:
+        return Keys((a,), [(version_of(key), a)], site)
+    return None
+
+
 def getitem(self: Tensor, key: Any) -> Tensor:
     """x[key]: a view where key holds only ints, slices, ... and None; else a copy."""
     frame = _getframe(1)
     site = MODE.get().site or (frame.f_code, frame.f_lasti)
-    t = type(key)
-    if t is int and self.array.ndim:
-        n = self.array.shape[0]
-        if -n <= key < n:
-            return step(select.op, self, (0, key % n), site)
-    apart = take_apart(self, key, site)
-    keys = apart.keys()
-    if keys is not None:
-        return general(index.op, (apart.x,), (keys,), site)
-    return step(aliased.op, self, (), site) if apart.x is self else apart.x
+    shape = self.array.shape
+    if type(key) is int and shape and -shape[0] <= key < shape[0]:
+        return step(select.op, self, (0, key % shape[0]), site)
+    keys = alone(self, key, site)
+    if keys is None:
+        x = simple(self, key, site)
+        if x is not None:
+            return x
+        apart = take_apart(self, key, site)
+        x, keys = apart.x, apart.keys()
+        if keys is None:
+            return step(aliased.op, x, (), site) if x is self else x
+    else:
+        x = self
+    try:
+        return step(index.op, x, (keys,), site)
+    except IndexError as e:
+        raise explain(index.op, e, (x,), (), site) from None
 
 
 # ---- assignment ------------------------------------------------------------------------------
@@ -282,19 +381,37 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     shape = self.array.shape
     if type(key) is slice and shape and key.indices(shape[0]) == (0, shape[0], 1):
         key = Ellipsis  # no view of everything between, as in PyTorch
-    apart = take_apart(self, key, MODE.get().site or (None, 0))
-    x, keys = apart.x, apart.keys()
+    site = MODE.get().site or (None, 0)
+    keys = alone(self, key, site)
+    x = self if keys is not None else simple(self, key, site, write=True)
+    if x is None:
+        apart = take_apart(self, key, site)
+        x, keys = apart.x, apart.keys()
     value = assigned(value, x)
-    if keys is None:
-        shape = x.array.shape
-        if isinstance(value, Tensor) and value.array.shape == shape:
-            x.copy_(value)  # type: ignore[attr-defined]
-        elif not isinstance(value, Tensor) or not value.array.ndim:
-            x.fill_(value)  # type: ignore[attr-defined]
-        else:
-            x.copy_(expand(stripped(value), shape))  # type: ignore[attr-defined]
+    if not isinstance(value, Tensor) and (x.node is None or not MODE.get().grad):
+        write_number(x, keys, value)
         return
-    put_into(x, keys, value)
+    if keys is not None:
+        put_into(x, keys, value)
+        return
+    shape = x.array.shape
+    if isinstance(value, Tensor) and value.array.shape == shape:
+        x.copy_(value)  # type: ignore[attr-defined]
+    elif not isinstance(value, Tensor) or not value.array.ndim:
+        x.fill_(value)  # type: ignore[attr-defined]
+    else:
+        x.copy_(expand(stripped(value), shape))  # type: ignore[attr-defined]
+
+
+def write_number(x: Tensor, keys: Keys | None, value: Any) -> None:
+    """Write a number where no graph is concerned."""
+    check_write(x, "__setitem__", graph=False)
+    try:
+        x.array[... if keys is None else keys.key()] = convert(value, x.array.dtype)
+    except Exception as e:
+        e = e if keys is None else misfit(x.array, keys, e)
+        raise explain(put.op, e, (x,), (), MODE.get().site or (None, 0)) from None
+    bump(x)
 
 
 def put_into(x: Tensor, keys: Keys, value: Any) -> None:
@@ -313,25 +430,23 @@ def same_dtype(x: Array, y: Array) -> None:
     """Index_put does not convert."""
     if x.dtype != y.dtype:
         a, b = (dt.of(v.dtype).title for v in (x, y))
-        raise RuntimeError("Index put requires the source and destination dtypes match, got "
-                           f"{a} for the destination and {b} for the source.")
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{a} for the destination and {b} for the source."
+        )
 
 
 METHODS["__getitem__"], METHODS["__setitem__"] = getitem, border(setitem)
 
 
 @function
-def index_put(
-    input: Tensor, indices: Any, values: Tensor, accumulate: bool = False  # noqa: FBT001, FBT002
-) -> Tensor:
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """input with `values` written (or added) where the tensors in `indices` pick."""
     same_dtype(input.array, values.array)
     return (put_sum if accumulate else put)(input, values, keys_of(input, indices))
 
 
-def index_put_(
-    self: Tensor, indices: Any, values: Tensor, accumulate: bool = False  # noqa: FBT001, FBT002
-) -> Tensor:
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write (or add) `values` where the tensors in `indices` pick, in place."""
     same_dtype(self.array, values.array)
     keys = keys_of(self, indices)

@@ -16,16 +16,44 @@ from sapwood._core.door import TABLE
 from sapwood._core.tensor import Tensor
 
 OURS = {  # NumPy's names where they differ
-    "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "negative": "neg",
-    "power": "pow", "absolute": "abs", "fabs": "abs", "mod": "remainder", "conjugate": "conj",
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
-    "arccosh": "acosh", "arctanh": "atanh", "equal": "eq", "not_equal": "ne", "less": "lt",
-    "less_equal": "le", "greater": "gt", "greater_equal": "ge", "invert": "bitwise_not",
-    "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
-    "degrees": "rad2deg", "radians": "deg2rad", "rint": "round",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "negative": "neg",
+    "power": "pow",
+    "absolute": "abs",
+    "fabs": "abs",
+    "mod": "remainder",
+    "conjugate": "conj",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "invert": "bitwise_not",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
+    "rint": "round",
 }
-REDUCE = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin",
-          "logical_and": "all", "logical_or": "any"}
+REDUCE = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "amax",
+    "minimum": "amin",
+    "logical_and": "all",
+    "logical_or": "any",
+}
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -53,8 +81,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: A
     door = TABLE[ours].door if ours in TABLE else FUNCTIONS.get(ours)
     if door is None:
         raise TypeError(
-            f"np.{name}() has no counterpart for tensors: use t.detach().numpy(). "
-            f"At {where.here()}"
+            f"np.{name}() has no counterpart for tensors: use t.detach().numpy(). At {where.here()}"
         )
     return door(*(x.item() if isinstance(x, np.generic) else x for x in inputs))
 

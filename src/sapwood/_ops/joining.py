@@ -27,7 +27,8 @@ def only_tensors(xs: list) -> None:
     for i, x in enumerate(xs):
         if not isinstance(x, np.ndarray):
             raise TypeError(
-                f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+                f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}"
+            )
 
 
 # ---- along a dimension that exists -----------------------------------------------------------
@@ -38,6 +39,10 @@ SKIPPED = (0,)  # empty 1-d tensors join anything
 def cat_args(xs: list, dim: Any, axis_: Any = None, out: Any = None) -> tuple:
     """The dimension and the extents along it; None for what is skipped."""
     only_tensors(xs)
+    shape = xs[0].shape
+    if len(shape) > 1 and all(x.shape == shape for x in xs):
+        d = axis(dim if axis_ is None else axis_, len(shape))
+        return d, (shape[d],) * len(xs)
     for i, x in enumerate(xs):
         if x.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -51,10 +56,14 @@ def cat_args(xs: list, dim: Any, axis_: Any = None, out: Any = None) -> tuple:
             continue
         if x.ndim != first.ndim:
             raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
+                f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}"
+            )
         if x.shape[:d] + x.shape[d + 1 :] != rest:
-            n, m = next((n, m) for k, (n, m) in enumerate(zip(first.shape, x.shape, strict=True))
-                        if k != d and n != m)
+            n, m = next(
+                (n, m)
+                for k, (n, m) in enumerate(zip(first.shape, x.shape, strict=True))
+                if k != d and n != m
+            )
             raise RuntimeError(
                 f"Sizes of tensors must match except in dimension {d}. Expected size {n} but got "
                 f"size {m} for tensor number {i} in the list."
@@ -98,10 +107,18 @@ if out is not None:
     return into(out, {0}(tensors, dim, axis=axis), OP, getframe(1))
 """
 SIGNATURE = "tensors, dim=0, *, axis=None, out=None"
-cat = primitive("cat", "*xs; dim lengths", kind=MOVE, run=cat_run, bind=cat_args, alias=False,
-                grad=dict(xs=cat_rule), sig=SIGNATURE, prologue=LIST.format(
-                    "cat", "ValueError('torch.cat(): expected a non-empty list of Tensors')"),
-                doc="Tensors joined along a dimension.")
+cat = primitive(
+    "cat",
+    "*xs; dim lengths",
+    kind=MOVE,
+    run=cat_run,
+    bind=cat_args,
+    alias=False,
+    grad=dict(xs=cat_rule),
+    sig=SIGNATURE,
+    prologue=LIST.format("cat", "ValueError('torch.cat(): expected a non-empty list of Tensors')"),
+    doc="Tensors joined along a dimension.",
+)
 alias(cat, "concat", "concatenate")
 
 
@@ -113,7 +130,8 @@ def stack_args(xs: list, dim: Any, axis_: Any = None, out: Any = None) -> tuple:
         if x.shape != shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(x.shape)} at entry {i}")
+                f"{list(x.shape)} at entry {i}"
+            )
     return (axis(dim if axis_ is None else axis_, len(shape) + 1),)
 
 
@@ -124,10 +142,18 @@ def stack_run(xs: list, dim: int) -> np.ndarray:
     return joined([x.reshape(shape) for x in xs], dim)
 
 
-stack = primitive("stack", "*xs; dim", kind=MOVE, run=stack_run, bind=stack_args, alias=False,
-                  grad=dict(xs=lambda g, dim: unbind(g, dim)), sig=SIGNATURE,
-                  prologue=LIST.format(
-                      "stack", "RuntimeError('stack expects a non-empty TensorList')"), doc="Tensors joined along a new dimension.")
+stack = primitive(
+    "stack",
+    "*xs; dim",
+    kind=MOVE,
+    run=stack_run,
+    bind=stack_args,
+    alias=False,
+    grad=dict(xs=lambda g, dim: unbind(g, dim)),
+    sig=SIGNATURE,
+    prologue=LIST.format("stack", "RuntimeError('stack expects a non-empty TensorList')"),
+    doc="Tensors joined along a new dimension.",
+)
 
 
 # ---- with at least so many dimensions --------------------------------------------------------
@@ -199,7 +225,8 @@ def blocks_args(xs: list) -> tuple:
         if x.ndim > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{i} has {x.ndim} dimensions")
+                f"{i} has {x.ndim} dimensions"
+            )
         n, m = x.shape if x.ndim == 2 else (1, x.size)
         places.append(((slice(row, row + n), slice(col, col + m)), x.shape))
         row, col = row + n, col + m
@@ -216,11 +243,19 @@ def blocks_run(xs: list, places: tuple) -> np.ndarray:
 
 
 blocks = primitive(
-    "_block_diag", "*xs; places", kind=MOVE, run=blocks_run, bind=blocks_args, alias=False,
-    title="BlockDiagBackward0", sig="tensors",
-    grad=dict(xs=lambda g, places: [apply(basic.op, g, (key,)).reshape(shape)
-                                    for key, shape in places]),
-    doc="Matrices along the diagonal of a larger one.")
+    "_block_diag",
+    "*xs; places",
+    kind=MOVE,
+    run=blocks_run,
+    bind=blocks_args,
+    alias=False,
+    title="BlockDiagBackward0",
+    sig="tensors",
+    grad=dict(
+        xs=lambda g, places: [apply(basic.op, g, (key,)).reshape(shape) for key, shape in places]
+    ),
+    doc="Matrices along the diagonal of a larger one.",
+)
 
 
 @function_only
@@ -264,7 +299,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
-            "argument.", UserWarning, stacklevel=3)
+            "argument.",
+            UserWarning,
+            stacklevel=3,
+        )
         indexing = "ij"
     if not given:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
@@ -272,12 +310,14 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
         if x.array.ndim > 1:
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape "
-                f"{list(x.array.shape)}")
+                f"{list(x.array.shape)}"
+            )
         if x.array.dtype != given[0].array.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("ij", "xy"):
-        raise RuntimeError("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: "
-                           f"{indexing}")
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
     places = list(range(len(given)))
     if indexing == "xy" and len(given) > 1:
         places[:2] = 1, 0
@@ -310,7 +350,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 
 @function_only
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:  # noqa: FBT001, FBT002
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All selections of r elements of a vector, one row each."""
     vectors([input])
     if whole(r, "r") < 0:

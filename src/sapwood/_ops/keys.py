@@ -25,7 +25,7 @@ Array = np.ndarray
 class Keys:
     """What picks from a tensor: per dimension nothing, integers, or a mask over several of them.
 
-    Integer tensors are kept, not copied; so their versions are checked whenever they are used.
+    Index tensors are kept, not copied; so their versions are checked whenever they are used.
     """
 
     __slots__ = ("cells", "parts", "site")
@@ -40,9 +40,13 @@ class Keys:
         for cell, n, part in self.cells:
             if cell.n != n:
                 raise errors.overwritten(
-                    what=f"[torch.LongTensor {list(part.shape)}]", name="IndexBackward0",
-                    expected=n, now=cell.n, saved_at=where.at(*self.site),
-                    written_at=where.at(cell.code, cell.lasti))
+                    what=f"[torch.{plain(part).dtype.title}Tensor {list(part.shape)}]",
+                    name="IndexBackward0",
+                    expected=n,
+                    now=cell.n,
+                    saved_at=where.at(*self.site),
+                    written_at=where.at(cell.code, cell.lasti),
+                )
         return tuple(slice(None) if p is None else p for p in self.parts)
 
     @property
@@ -95,7 +99,8 @@ def misfit(x: Array, keys: Keys, e: Exception) -> Exception:
             bad = p[(p < -n) | (p >= n)]
             if bad.size:
                 return IndexError(
-                    f"index {bad[0]} is out of bounds for dimension {d} with size {n}")
+                    f"index {bad[0]} is out of bounds for dimension {d} with size {n}"
+                )
         d += p.ndim if p is not None and p.dtype.kind == "b" else 1
     shapes: list[Any] = []
     for p in keys.parts:
@@ -103,15 +108,19 @@ def misfit(x: Array, keys: Keys, e: Exception) -> Exception:
             counts = [[int(p.sum())]] * p.ndim if p.dtype.kind == "b" else [list(p.shape)]
             shapes += counts
     if "broadcast" in str(e) and "index" in str(e):
-        return IndexError("shape mismatch: indexing tensors could not be broadcast together with "
-                          f"shapes {', '.join(map(str, shapes))}")
+        return IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with "
+            f"shapes {', '.join(map(str, shapes))}"
+        )
     return e
 
 
 # ---- items -----------------------------------------------------------------------------------
 
-WHAT = ("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-        "indices (got {})")
+WHAT = (
+    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+    "indices (got {})"
+)
 DTYPES = "tensors used as indices must be long, int, byte or bool tensors"
 
 
@@ -124,8 +133,9 @@ def part(k: Any) -> Any:
         return tensor_part(k)
     if isinstance(k, (np.generic, np.ndarray)):
         if not k.ndim and k.dtype.kind not in "biu":
-            raise IndexError(WHAT.format(f"numpy.{k.dtype}" if isinstance(k, np.generic) else
-                                         "numpy.ndarray"))
+            raise IndexError(
+                WHAT.format(f"numpy.{k.dtype}" if isinstance(k, np.generic) else "numpy.ndarray")
+            )
         return tensor_part(plain(np.asarray(k)))
     if isinstance(k, (list, tuple, range)):
         a = from_sequence(list(k), None)
@@ -151,29 +161,39 @@ def is_tuple(key: Any) -> bool:
     """Whether a list in brackets counts as a tuple: where it holds more than numbers."""
     if not isinstance(key, list) or len(key) >= 32:
         return False
-    if not any(k is None or k is Ellipsis or isinstance(
-            k, (slice, list, tuple, range, Tensor, np.ndarray)) for k in key):
+    if not any(
+        k is None or k is Ellipsis or isinstance(k, (slice, list, tuple, range, Tensor, np.ndarray))
+        for k in key
+    ):
         return False
     warnings.warn(
-        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed "
-        "in pytorch 2.9; use x[tuple(seq)] instead of x[seq].", UserWarning, stacklevel=4)
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq].",
+        UserWarning,
+        stacklevel=4,
+    )
     return True
 
 
 def mask_or_integers(k: Tensor, shape: tuple, dim: int) -> Array:
-    """The array of an index tensor, checked; masks are copied, as they may change."""
+    """The array of an index tensor, checked."""
     a = k.array
     if a.dtype == np.uint8:
-        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype "
-                      "torch.bool instead.", UserWarning, stacklevel=5)
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+            "torch.bool instead.",
+            UserWarning,
+            stacklevel=5,
+        )
         a = a.astype(bool)
     if a.dtype.kind == "b":
         for j, n in enumerate(a.shape):
             if dim + j >= len(shape) or n != shape[dim + j]:
                 raise IndexError(
                     f"The shape of the mask {list(a.shape)} at index {j} does not match the shape "
-                    f"of the indexed tensor {list(shape)} at index {dim + j}")
-        return np.array(a)
+                    f"of the indexed tensor {list(shape)} at index {dim + j}"
+                )
+        return a
     if a.dtype.kind not in "iu" or a.itemsize < 4:
         raise IndexError(DTYPES)
     return a.astype(np.int64, copy=False)
@@ -195,11 +215,13 @@ def keys_of(input: Tensor, indices: Any) -> Keys:
     cells = []
     for i, k in enumerate(indices):
         if not isinstance(k, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got "
-                            f"{type(k).__name__}")
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(k).__name__}"
+            )
         if not (k.array.ndim == 0 and k.array.dtype.kind == "b") and d >= ndim:
             raise IndexError(
-                f"too many indices for tensor of dimension {ndim} (got {len(indices)})")
+                f"too many indices for tensor of dimension {ndim} (got {len(indices)})"
+            )
         a = mask_or_integers(k, shape, d)
         cells += [(version_of(k), a)] if a is k.array else []
         parts.append(a)

@@ -93,14 +93,30 @@ def tensor_type_name(cls: TensorType) -> str:
 
 def tensor_type(kind: dt.dtype, *, cuda: bool = False) -> TensorType:
     """The old type of tensors of a dtype."""
-    space = {"dtype": kind, "is_cuda": cuda, "layout": strided, "is_sparse": False,
-             "__module__": "torch.cuda" if cuda else "torch", "__slots__": (),
-             "__doc__": f"Tensors of dtype {kind.name}, by their old name."}
+    space = {
+        "dtype": kind,
+        "is_cuda": cuda,
+        "layout": strided,
+        "is_sparse": False,
+        "__module__": "torch.cuda" if cuda else "torch",
+        "__slots__": (),
+        "__doc__": f"Tensors of dtype {kind.name}, by their old name.",
+    }
     return TensorType(f"{kind.title}Tensor", (), space)
 
 
-OLD = (dt.float64, dt.float32, dt.float16, dt.bfloat16, dt.int64, dt.int32, dt.int16, dt.int8,
-       dt.uint8, dt.bool_)
+OLD = (
+    dt.float64,
+    dt.float32,
+    dt.float16,
+    dt.bfloat16,
+    dt.int64,
+    dt.int32,
+    dt.int16,
+    dt.int8,
+    dt.uint8,
+    dt.bool_,
+)
 TYPES = {kind: tensor_type(kind) for kind in OLD}
 CUDA_TYPES = {kind: tensor_type(kind, cuda=True) for kind in OLD}
 for _type in TYPES.values():

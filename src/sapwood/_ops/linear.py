@@ -19,10 +19,20 @@ from sapwood._core.tensor import KINDS
 from sapwood._ops.rules import cj
 from sapwood._ops.views import unsqueeze
 
-C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
-           "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
-           "float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex64": "c10::complex<float>",
-           "complex128": "c10::complex<double>"}
+C_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "bool": "bool",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
 
 
 def text(shape: tuple) -> str:
@@ -44,11 +54,13 @@ def misfit(a: np.ndarray, b: np.ndarray) -> RuntimeError:
     if a.ndim == 1 and b.ndim == 1:
         return RuntimeError(
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
-            f"same number of elements, but got {a.size} and {b.size} elements respectively")
+            f"same number of elements, but got {a.size} and {b.size} elements respectively"
+        )
     if b.ndim == 1:
         rows = a.size // (a.shape[-1] or 1)
         return RuntimeError(
-            f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.size})")
+            f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.size})"
+        )
     if b.ndim == 2:
         return cannot_multiply(a, b)
     if a.shape[-1] == b.shape[-2]:
@@ -57,7 +69,8 @@ def misfit(a: np.ndarray, b: np.ndarray) -> RuntimeError:
     batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
     return RuntimeError(
         "Expected size for first two dimensions of batch2 tensor to be: "
-        f"[{batch}, {a.shape[-1]}] but got: [{batch}, {b.shape[-2]}].")
+        f"[{batch}, {a.shape[-1]}] but got: [{batch}, {b.shape[-2]}]."
+    )
 
 
 def same_dtype(phrase: Callable[..., str]) -> Callable[..., None]:
@@ -78,20 +91,22 @@ def same_dtype(phrase: Callable[..., str]) -> Callable[..., None]:
 
 def of_matrices(a: dt.dtype, b: dt.dtype, *_: int) -> str:
     """The words of mm."""
-    return ("expected m1 and m2 to have the same dtype, but got: "
-            f"{C_NAMES.get(a.name)} != {C_NAMES.get(b.name)}")
+    return (
+        "expected m1 and m2 to have the same dtype, but got: "
+        f"{C_NAMES.get(a.name)} != {C_NAMES.get(b.name)}"
+    )
 
 
 def of_vectors(a: dt.dtype, b: dt.dtype, *_: int) -> str:
     """The words of dot."""
-    return ("dot : expected both vectors to have same dtype, but found "
-            f"{a.title} and {b.title}")
+    return f"dot : expected both vectors to have same dtype, but found {a.title} and {b.title}"
 
 
 def of_mixed(a: dt.dtype, b: dt.dtype, *_: int) -> str:
     """The words of mv."""
-    return ("addmv input tensors must have the same dtype, but got "
-            f"{b.title}, {a.title}, and {b.title}")
+    return (
+        f"addmv input tensors must have the same dtype, but got {b.title}, {a.title}, and {b.title}"
+    )
 
 
 def of_batches(a: dt.dtype, b: dt.dtype, *_: int) -> str:
@@ -112,8 +127,16 @@ def of_any(a: dt.dtype, b: dt.dtype, n: int, m: int) -> str:
 
 # The form of a product (m: matrix, v: vector, b: a batch of them; fold: a batch times one matrix)
 # and the node's name: that of PyTorch's product inside, without the views around it.
-TITLES = {"mm": "Mm", "mv": "Mv", "dot": "Dot", "vm": "Mm", "fold": "Mm", "bmv": "Mv", "bvm": "Mv",
-          "bmm": "Bmm"}
+TITLES = {
+    "mm": "Mm",
+    "mv": "Mv",
+    "dot": "Dot",
+    "vm": "Mm",
+    "fold": "Mm",
+    "bmv": "Mv",
+    "bvm": "Mv",
+    "bmm": "Bmm",
+}
 
 
 def form_of(a: Any, b: Any) -> tuple[str]:
@@ -122,11 +145,14 @@ def form_of(a: Any, b: Any) -> tuple[str]:
         if not isinstance(v, np.ndarray):
             raise TypeError(f"matmul(): argument {which} must be Tensor, not {type(v).__name__}")
     n, m = a.ndim, b.ndim
+    if n == m == 2:
+        return ("mm",)
     if m == 2 and n:
         return ("mm" if n == 2 else "vm" if n == 1 else "fold",)
     if n == 0 or m == 0:
-        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
-                           f"{n}D and {m}D")
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D"
+        )
     if m == 1:
         return ("dot" if n == 1 else "mv" if n == 2 else "bmv",)
     return ("bvm" if n == 1 else "bmm",)
@@ -195,9 +221,17 @@ def product_y(g: Any, x: Any, form: str) -> Any:
 
 
 matmul = primitive(
-    "matmul", "x y; form", kind=DOT, run=product, grad=dict(x=product_x, y=product_y),
-    sig="input, other", bind=form_of, title=lambda node: f"{TITLES[node.attrs[0]]}Backward0",
-    check=same_dtype(of_any), doc="The product of matrices, vectors and batches; batches broadcast.")
+    "matmul",
+    "x y; form",
+    kind=DOT,
+    run=product,
+    grad=dict(x=product_x, y=product_y),
+    sig="input, other",
+    bind=form_of,
+    title=lambda node: f"{TITLES[node.attrs[0]]}Backward0",
+    check=same_dtype(of_any),
+    doc="The product of matrices, vectors and batches; batches broadcast.",
+)
 
 
 # ---- products of given ranks -----------------------------------------------------------------
@@ -215,19 +249,32 @@ def ranked(form: str, ranks: tuple[int, int], refuse: Callable) -> dict[str, Any
 
 
 mm = primitive(
-    "mm", "x y; form", sig="input, mat2", check=same_dtype(of_matrices), saved={"mat2": "y"},
+    "mm",
+    "x y; form",
+    sig="input, mat2",
+    check=same_dtype(of_matrices),
+    saved={"mat2": "y"},
     **ranked("mm", (2, 2), lambda n, m: f"{'mat2' if n == 2 else 'self'} must be a matrix"),
-    doc="The product of two matrices.")
+    doc="The product of two matrices.",
+)
 mv = primitive(
-    "mv", "x y; form", sig="input, vec", check=same_dtype(of_mixed), saved={"vec": "y"},
-    **ranked("mv", (2, 1), lambda n, m:
-             f"vector + matrix @ vector expected, got 1, {n}, {m}"),
-    doc="The product of a matrix and a vector.")
+    "mv",
+    "x y; form",
+    sig="input, vec",
+    check=same_dtype(of_mixed),
+    saved={"vec": "y"},
+    **ranked("mv", (2, 1), lambda n, m: f"vector + matrix @ vector expected, got 1, {n}, {m}"),
+    doc="The product of a matrix and a vector.",
+)
 dot = primitive(
-    "dot", "x y; form", sig="input, tensor", check=same_dtype(of_vectors), saved={"tensor": "y"},
-    **ranked("dot", (1, 1), lambda n, m:
-             f"1D tensors expected, but got {n}D and {m}D tensors"),
-    doc="The product of two vectors: a number.")
+    "dot",
+    "x y; form",
+    sig="input, tensor",
+    check=same_dtype(of_vectors),
+    saved={"tensor": "y"},
+    **ranked("dot", (1, 1), lambda n, m: f"1D tensors expected, but got {n}D and {m}D tensors"),
+    doc="The product of two vectors: a number.",
+)
 
 
 def same_batch(a: Any, b: Any) -> tuple:
@@ -237,14 +284,23 @@ def same_batch(a: Any, b: Any) -> tuple:
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
-            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
+            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
+        )
     return ("bmm",)
 
 
 bmm = primitive(
-    "bmm", "x y; form", kind=DOT, run=product, grad=dict(x=product_x, y=product_y),
-    sig="input, mat2", bind=same_batch, check=same_dtype(of_batches), saved={"mat2": "y"},
-    doc="The products of two batches of matrices, one by one.")
+    "bmm",
+    "x y; form",
+    kind=DOT,
+    run=product,
+    grad=dict(x=product_x, y=product_y),
+    sig="input, mat2",
+    bind=same_batch,
+    check=same_dtype(of_batches),
+    saved={"mat2": "y"},
+    doc="The products of two batches of matrices, one by one.",
+)
 
 
 def vdot_run(a: np.ndarray, b: np.ndarray) -> Any:
@@ -257,6 +313,12 @@ def vdot_run(a: np.ndarray, b: np.ndarray) -> Any:
 
 
 vdot = primitive(
-    "vdot", "x y", kind=DOT, run=vdot_run, sig="input, other", check=same_dtype(of_vectors),
+    "vdot",
+    "x y",
+    kind=DOT,
+    run=vdot_run,
+    sig="input, other",
+    check=same_dtype(of_vectors),
     grad=dict(x=lambda g, y: cj(g) * y, y=lambda g, x: g * x),
-    doc="The product of two vectors, the first conjugated.")
+    doc="The product of two vectors, the first conjugated.",
+)

@@ -17,12 +17,7 @@ import numpy as np
 from sapwood._core import dtype as dt
 from sapwood._core import where
 from sapwood._core.border import FUNCTIONS, METHODS
-from sapwood._core.device import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    preserve_format,
-)
+from sapwood._core.device import channels_last, channels_last_3d, contiguous_format, preserve_format
 from sapwood._core.memory import bump, check_write
 from sapwood._core.mode import MODE
 from sapwood._core.op import INFERENCE
@@ -70,8 +65,14 @@ def factory(fn: Callable) -> Callable:
 
     @wraps(fn)
     def make(
-        *args: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-        pin_memory: bool = False, requires_grad: bool = False, **more: Any,
+        *args: Any,
+        out: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        **more: Any,
     ) -> Tensor:
         kind = resolve(name, dtype, layout, device, pin=pin_memory)
         if out is None:
@@ -96,8 +97,11 @@ def factory(fn: Callable) -> Callable:
 
 
 COMMON = (
-    ("out", None, "Tensor | None"), ("dtype", None, "dtype | None"),
-    ("layout", None, "layout | None"), ("device", None, "Any"), ("pin_memory", False, "bool"),
+    ("out", None, "Tensor | None"),
+    ("dtype", None, "dtype | None"),
+    ("layout", None, "layout | None"),
+    ("device", None, "Any"),
+    ("pin_memory", False, "bool"),
     ("requires_grad", False, "bool"),
 )
 
@@ -203,9 +207,15 @@ def like(fn: Callable) -> Callable:
 
     @wraps(fn)
     def make(
-        input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,
-        pin_memory: bool = False, requires_grad: bool = False,
-        memory_format: Any = preserve_format, **more: Any,
+        input: Any,
+        *args: Any,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        memory_format: Any = preserve_format,
+        **more: Any,
     ) -> Any:
         kind = resolve(name, dtype, layout, device, pin=pin_memory)
         raw = isinstance(input, np.ndarray)

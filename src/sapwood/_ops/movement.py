@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 
 from sapwood._core.border import function, method
-from sapwood._core.device import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    memory_format as format_type,
-    preserve_format,
-)
+from sapwood._core.device import channels_last, channels_last_3d, contiguous_format, preserve_format
+from sapwood._core.device import memory_format as format_type
 from sapwood._core.door import apply, primitive
 from sapwood._core.op import MOVE
 from sapwood._core.tensor import Tensor, plain
@@ -42,11 +37,14 @@ def memory_order(a: np.ndarray, memory_format: Any) -> tuple:
     if memory_format is contiguous_format:
         return ("C",)
     if not isinstance(memory_format, format_type):
-        raise TypeError("argument 'memory_format' must be torch.memory_format, not "
-                        f"{type(memory_format).__name__}")
+        raise TypeError(
+            "argument 'memory_format' must be torch.memory_format, not "
+            f"{type(memory_format).__name__}"
+        )
     if a.ndim != RANKS[memory_format]:
         raise RuntimeError(
-            f"required rank {RANKS[memory_format]} tensor to use {memory_format.name} format")
+            f"required rank {RANKS[memory_format]} tensor to use {memory_format.name} format"
+        )
     return ("L",)
 
 
@@ -60,8 +58,14 @@ def clone_run(a: np.ndarray, order: str) -> np.ndarray:
 
 
 clone = moving(
-    "clone", "x; order", run=clone_run, bind=memory_order, sig="input, *, memory_format=None",
-    grad=dict(x=lambda g: g), doc="A copy through which gradients flow.")
+    "clone",
+    "x; order",
+    run=clone_run,
+    bind=memory_order,
+    sig="input, *, memory_format=None",
+    grad=dict(x=lambda g: g),
+    doc="A copy through which gradients flow.",
+)
 
 
 def lies(a: np.ndarray, memory_format: Any) -> bool:
@@ -94,9 +98,15 @@ def flip_run(a: np.ndarray, dims: tuple) -> np.ndarray:
     return np.array(a[tuple(turn if d in dims else slice(None) for d in range(a.ndim))], order="K")
 
 
-flip = moving("flip", "x; dims", run=flip_run, bind=flip_args, sig="input, *dims, **keywords",
-              grad=dict(x=lambda g, dims: apply(flip.op, g, (dims,))),
-              doc="Some dimensions in reverse order.")
+flip = moving(
+    "flip",
+    "x; dims",
+    run=flip_run,
+    bind=flip_args,
+    sig="input, *dims, **keywords",
+    grad=dict(x=lambda g, dims: apply(flip.op, g, (dims,))),
+    doc="Some dimensions in reverse order.",
+)
 
 
 @function
@@ -117,14 +127,16 @@ def flipud(input: Tensor) -> Tensor:
 
 def roll_args(a: np.ndarray, shifts: Any, dims: Any) -> tuple:
     """One shift per dimension; no dimensions: the flattened tensor is shifted."""
-    s = sizes(shifts if isinstance(shifts, (tuple, list)) else named((shifts,), None, "roll",
-                                                                     "shifts"), "roll", "shifts")
+    s = sizes(
+        shifts if isinstance(shifts, (tuple, list)) else named((shifts,), None, "roll", "shifts"),
+        "roll",
+        "shifts",
+    )
     d = () if dims is None else dims if isinstance(dims, (tuple, list)) else (dims,)
     if not s:
         raise RuntimeError("`shifts` required")
     if len(s) != len(d) and (d or len(s) != 1):
-        raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(s)}, dims:{len(d)}")
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(s)}, dims:{len(d)}")
     if d and not a.ndim:
         raise IndexError(f"Dimension specified as {d[0]} but tensor has no dimensions")
     return s, tuple(axis(k, a.ndim) for k in d)
@@ -144,10 +156,15 @@ def roll_run(a: np.ndarray, shifts: tuple, dims: tuple) -> np.ndarray:
     return np.array(out, order="C")
 
 
-roll = moving("roll", "x; shifts dims", run=roll_run, bind=roll_args, sig="input, shifts, dims=None",
-              grad=dict(x=lambda g, shifts, dims: apply(
-                  roll.op, g, (tuple(-s for s in shifts), dims))),
-              doc="Elements shifted round, along dimensions or in the flattened tensor.")
+roll = moving(
+    "roll",
+    "x; shifts dims",
+    run=roll_run,
+    bind=roll_args,
+    sig="input, shifts, dims=None",
+    grad=dict(x=lambda g, shifts, dims: apply(roll.op, g, (tuple(-s for s in shifts), dims))),
+    doc="Elements shifted round, along dimensions or in the flattened tensor.",
+)
 
 
 def rot90_args(a: np.ndarray, k: Any, dims: Any) -> tuple:
@@ -159,8 +176,9 @@ def rot90_args(a: np.ndarray, k: Any, dims: Any) -> tuple:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {a.ndim}")
     d = tuple(axis(i, a.ndim) for i in dims)
     if d[0] == d[1]:
-        raise RuntimeError("expected rotation dims to be different, but got dim0 = "
-                           f"{dims[0]} and dim1 = {dims[1]}")
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
     return k, d
 
 
@@ -171,9 +189,15 @@ def rot90_run(a: np.ndarray, k: int, dims: tuple) -> np.ndarray:
     return out.swapaxes(*dims) if k % 2 else out
 
 
-rot90 = moving("rot90", "x; k dims", run=rot90_run, bind=rot90_args, sig="input, k=1, dims=(0, 1)",
-               grad=dict(x=lambda g, k, dims: apply(rot90.op, g, (-k, dims))),
-               doc="k quarter turns in the plane of two dimensions.")
+rot90 = moving(
+    "rot90",
+    "x; k dims",
+    run=rot90_run,
+    bind=rot90_args,
+    sig="input, k=1, dims=(0, 1)",
+    grad=dict(x=lambda g, k, dims: apply(rot90.op, g, (-k, dims))),
+    doc="k quarter turns in the plane of two dimensions.",
+)
 
 
 # ---- padding and triangles -------------------------------------------------------------------
@@ -193,8 +217,8 @@ def pad_args(a: np.ndarray, pad: Any, value: Any) -> tuple:
         n, low, high = a.shape[a.ndim - 1 - i], found[2 * i], found[2 * i + 1]
         if n + low + high < 0:
             raise RuntimeError(
-                f"The input size {n}, plus negative padding {low} and {high} resulted in a negative "
-                "output size, which is invalid. Check dimension "
+                f"The input size {n}, plus negative padding {low} and {high} resulted in a "
+                "negative output size, which is invalid. Check dimension "
                 f"{a.ndim - 1 - i} of your input."
             )
     return found, 0 if value is None else value
@@ -215,9 +239,14 @@ def pad_run(a: np.ndarray, pad: tuple, value: Any) -> np.ndarray:
 
 
 constant_pad = moving(
-    "constant_pad_nd", "x; pad value", run=pad_run, bind=pad_args, sig="input, pad, value=0",
+    "constant_pad_nd",
+    "x; pad value",
+    run=pad_run,
+    bind=pad_args,
+    sig="input, pad, value=0",
     grad=dict(x=lambda g, pad: apply(constant_pad.op, g, (tuple(-p for p in pad), 0))),
-    doc="Padded with a number, pairs from the last dimension backwards; negative ones cut.")
+    doc="Padded with a number, pairs from the last dimension backwards; negative ones cut.",
+)
 
 
 def triangle(name: str, run: Any, doc: str) -> Any:
@@ -229,8 +258,15 @@ def triangle(name: str, run: Any, doc: str) -> Any:
         return (whole(diagonal, "diagonal"),)
 
     door = moving(
-        name, "x; diagonal", run=run, bind=args, sig="input, diagonal=0", in_place=True,
-        grad=dict(x=lambda g, attrs: apply(door.op, g, attrs)), doc=doc)
+        name,
+        "x; diagonal",
+        run=run,
+        bind=args,
+        sig="input, diagonal=0",
+        in_place=True,
+        grad=dict(x=lambda g, attrs: apply(door.op, g, attrs)),
+        doc=doc,
+    )
     return door
 
 
@@ -262,16 +298,24 @@ def embed_run(a: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndarray:
 
 
 diag_embed = moving(
-    "diag_embed", "x; offset dim1 dim2", run=embed_run, bind=embed_args,
+    "diag_embed",
+    "x; offset dim1 dim2",
+    run=embed_run,
+    bind=embed_args,
     sig="input, offset=0, dim1=-2, dim2=-1",
     grad=dict(x=lambda g, attrs: apply(diagonal.op, g, attrs)),
-    doc="Matrices of zeros with the last dimension on a diagonal.")
+    doc="Matrices of zeros with the last dimension on a diagonal.",
+)
 diagonal_copy = moving(
-    "diagonal_copy", "x; offset dim1 dim2", title="DiagonalBackward0_copy", bind=diagonal_args,
+    "diagonal_copy",
+    "x; offset dim1 dim2",
+    title="DiagonalBackward0_copy",
+    bind=diagonal_args,
     run=lambda a, offset, dim1, dim2: np.array(diagonal_run(a, offset, dim1, dim2)),
     sig="input, offset=0, dim1=0, dim2=1",
     grad=dict(x=lambda g, attrs, x_shape: unview(g, "diagonal", attrs, x_shape)),
-    doc="A copy of a diagonal, as the last dimension.")
+    doc="A copy of a diagonal, as the last dimension.",
+)
 
 
 @function
@@ -298,11 +342,11 @@ def repeat_args(a: np.ndarray, repeats: tuple, keywords: dict | None = None) -> 
     if len(found) < a.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            "tensor")
+            "tensor"
+        )
     shape = [n * k for n, k in zip((1,) * (len(found) - a.ndim) + a.shape, found, strict=True)]
     if min(shape, default=0) < 0:
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(shape)}: {shape}")
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {shape}")
     return (found,)
 
 
@@ -327,8 +371,15 @@ def repeat_rule(g: Any, repeats: tuple, x_shape: tuple, x_dtype: Any) -> Any:
     return fit(g.reshape(tuple(full)), tuple(one), x_dtype).reshape(x_shape)
 
 
-repeat = moving("repeat", "x; repeats", run=repeat_run, bind=repeat_args, grad=dict(x=repeat_rule),
-                sig="input, *repeats, **keywords", doc="The whole tensor, again and again.")
+repeat = moving(
+    "repeat",
+    "x; repeats",
+    run=repeat_run,
+    bind=repeat_args,
+    grad=dict(x=repeat_rule),
+    sig="input, *repeats, **keywords",
+    doc="The whole tensor, again and again.",
+)
 
 
 @function
@@ -357,7 +408,8 @@ def repeat_interleave(
     if times.size not in (1, n):
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{times.size} and input.size({d}) = {n}")
+            f"{times.size} and input.size({d}) = {n}"
+        )
     index = counted(np.broadcast_to(times.reshape(-1), (n,)), n)
     if output_size is not None and output_size != index.size:
         raise RuntimeError("allocated size does not match required size")

@@ -1,446 +1,408 @@
-"""What needs comparisons of order: max and min in all forms, sorting, counting, quantiles."""
+"""FOLD by order: max and min in all forms, sorting, medians, the most frequent value.
+
+NaN counts as larger than every number. Where a value is chosen, its gradient goes to its place.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sapwood._core.border import function, function_only
+from sapwood._core.border import function
 from sapwood._core.door import TABLE, primitive
 from sapwood._core.op import FOLD
-from sapwood._core.results import result_type
-from sapwood._core.tensor import KINDS, Tensor, plain
+from sapwood._core.tensor import KINDS, Tensor
 from sapwood._ops.axes import axis
-from sapwood._ops.reduce import kept
-from sapwood._ops.views import reshape
+from sapwood._ops.checks import only
+from sapwood._ops.folds import restored
+from sapwood._ops.picking import ungather
+from sapwood._ops.reduce import not_empty, share_all
 
 PAIR = "values indices"
 
 
-def back_to(g: Any, indices: Any, dim: int, shape: tuple, *, keepdim: bool) -> Any:
-    """The gradient of chosen elements at their places, zeros elsewhere."""
-    g = g[0]
-    if not shape:
-        return reshape(g, ())
-    if not keepdim:
-        g, indices = reshape(g, kept(shape, (dim,))), reshape(indices, kept(shape, (dim,)))
-    zeros = np.zeros(shape, (g.array if type(g) in KINDS else g).dtype)
-    return TABLE["_scatter_add"].door(zeros, indices, g, dim)
+def placed(g: Any, indices: Any, x_shape: tuple, dim: int) -> Any:
+    """Gradients of chosen elements at their places, zeros elsewhere."""
+    return ungather(g[0], indices, dim, x_shape) if x_shape else g[0]
 
 
-def chosen(name: str, pick: Any, doc: str, *, title: str | None = None, **extra: Any) -> Any:
-    """A record that chooses one element along a dimension: (values, indices)."""
+def placed_one(g: Any, indices: Any, x_shape: tuple, dim: int, keepdim: bool) -> Any:
+    """As `placed`, for one element along the dimension."""
+    if not x_shape:
+        return g[0]
+    g, indices = (restored(v, x_shape, (dim,), keepdim) for v in (g[0], indices))
+    return ungather(g, indices, dim, x_shape)
+
+
+def along(name: str, a: Any, dim: Any, keepdim: Any) -> tuple:
+    """One dimension that is not empty."""
+    n = a.ndim
+    d = dim if type(dim) is int and 0 <= dim < n else axis(dim, n)
+    if type(keepdim) is not bool:
+        raise TypeError(f"{name}(): argument 'keepdim' must be bool, not {type(keepdim).__name__}")
+    if n and not a.shape[d]:
+        raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    return d, keepdim
+
+
+def picking(pick: Callable) -> Callable:
+    """The run of a record that chooses one element along a dimension; `pick` gives its place."""
 
     def run(a: np.ndarray, dim: int, keepdim: bool, *more: Any) -> tuple:
-        if a.ndim == 0:
-            return np.array(a), np.zeros((), np.int64)
-        if a.shape[dim] == 0:
-            raise IndexError(
-                f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-        index = np.expand_dims(pick(a, dim, *more), dim).astype(np.int64)
+        if not a.ndim:
+            return a.copy(), np.zeros((), np.int64)
+        index = np.expand_dims(pick(a, dim, *more), dim)
         values = np.take_along_axis(a, index, dim)
-        if keepdim:
-            return values, index
-        return values.squeeze(dim), index.squeeze(dim)
+        return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+    return run
+
+
+def detour(forms: Callable, condition: str) -> dict[str, Any]:
+    """Fields of a record: calls that meet the condition are another form, with another record."""
+    text = f"""
+if {condition}:
+    f = getframe(1)
+    try:
+        form = FORMS(input, dim, keepdim{", other" * ("other" in condition)})
+    except Exception as e:
+        raise explain(OP, e, (input,), (), MODE().site or (f.f_code, f.f_lasti)) from None
+    return general(*form, (f.f_code, f.f_lasti))
+"""
+    return {"prologue": text, "env": {"FORMS": forms}}
+
+
+def raw(x: Any) -> Any:
+    """The array of a tensor; anything else as it is."""
+    return x.array if type(x) in KINDS else x
+
+
+# ---- max and min -----------------------------------------------------------------------------
+
+
+def extreme(name: str, fold: Any, place: Callable, pairs: str, doc: str) -> Callable:
+    """The record of max() or min() of all elements, and its way to the other two forms."""
+
+    def run_along(a: np.ndarray, dim: int, keepdim: bool) -> tuple:
+        if not a.ndim:
+            return a.copy(), np.zeros((), np.int64)
+        return fold.reduce(a, dim, keepdims=keepdim), place(a, dim, keepdims=keepdim)
+
+    dim_record = primitive(
+        f"_{name}",
+        "x; dim keepdim",
+        kind=FOLD,
+        run=run_along,
+        out=PAIR,
+        named=name,
+        dtype="keep",
+        title=f"{name.capitalize()}Backward0",
+        grad=dict(x=placed_one),
+        bind=lambda a, dim, keepdim: along(name, a, dim, keepdim),
+        check=only(name, "bif"),
+        sig="input, dim, keepdim=False",
+        doc=f"{doc} along a dimension, and where it is: of equal ones the first.",
+    )
+
+    def forms(x: Any, dim: Any, keepdim: Any, other: Any) -> tuple:
+        if other is not None or isinstance(dim, (Tensor, np.ndarray)):
+            return TABLE[pairs], (x, dim if other is None else other), ()
+        if isinstance(dim, (tuple, list, float)):
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got "
+                f"({type(dim).__name__})"
+            )
+        return dim_record.op, (x,), along(name, raw(x), dim, keepdim)
+
+    def run(a: np.ndarray) -> Any:
+        not_empty(name, a, None, RuntimeError)
+        return fold.reduce(a, None)
 
     return primitive(
-        name, f"x; dim keepdim {extra.pop('more', '')}", kind=FOLD, run=run, out=PAIR,
-        dtype="keep", title=title, doc=doc,
-        grad=dict(x=lambda g, indices, dim, keepdim, x_shape:
-                  back_to(g, indices, dim, x_shape, keepdim=keepdim)), **extra)
+        name,
+        "x",
+        kind=FOLD,
+        run=run,
+        dtype="keep",
+        grad=dict(x=share_all),
+        doc=doc + ".",
+        title=f"{name.capitalize()}Backward1",
+        check=only(f"{name}_all", "bif", suffix=""),
+        sig="input, dim=None, keepdim=False, *, other=None",
+        **detour(forms, "dim is not None or other is not None"),
+    )
 
 
-max_along = chosen("_max_dim", lambda a, dim: np.argmax(a, dim), "Largest along a dimension.",
-                   title="MaxBackward0")
-min_along = chosen("_min_dim", lambda a, dim: np.argmin(a, dim), "Smallest along a dimension.",
-                   title="MinBackward0")
+max = extreme("max", np.maximum, np.argmax, "maximum", "The largest element")
+min = extreme("min", np.minimum, np.argmin, "minimum", "The smallest element")
 
 
-def half_share(g: Any, x: Any, out: Any, x_shape: tuple) -> Any:
-    """max() of all: the gradient divided among ties, or among NaN where one came out."""
-    a = x.array if type(x) in KINDS else x
-    top = out.array if type(out) in KINDS else out
-    at = np.asarray(a == top if top == top else a != a).astype(a.dtype)
-    return g * (at / at.sum())
+def place(name: str, find: Any, doc: str) -> Callable:
+    """The record of argmax or argmin."""
 
+    def run(a: np.ndarray, dim: int | None, keepdim: bool) -> Any:
+        if not a.ndim:
+            return np.zeros((), np.int64)
+        return find(a, dim, keepdims=keepdim)
 
-def some(name: str) -> Any:
-    """max and min of nothing are an error."""
-
-    def bind(a: np.ndarray) -> tuple:
-        if a.size == 0:
-            raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the 'dim' argument."
-            )
-        return ()
-
-    return bind
-
-
-max_all = primitive("_max_all", "x", kind=FOLD, run=lambda a: a.max(), dtype="keep",
-                    title="MaxBackward1", grad=dict(x=half_share), bind=some("max"),
-                    doc="The largest element; ties share the gradient.")
-min_all = primitive("_min_all", "x", kind=FOLD, run=lambda a: a.min(), dtype="keep",
-                    title="MinBackward1", grad=dict(x=half_share), bind=some("min"),
-                    doc="The smallest element; ties share the gradient.")
-
-
-def extreme(name: str, whole: Any, along: Any, both: str) -> None:
-    """max and min in PyTorch's three forms."""
-
-    def call(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        if isinstance(dim, Tensor) or other is not None:
-            return TABLE[both].door(input, dim if other is None else other)
-        if dim is None:
-            return whole(input)
-        pair = along(input, axis(dim, input.array.ndim), keepdim)
-        return result_type(name, ("values", "indices"))(pair)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"{name}(x): one element. {name}(x, dim): (values, indices). {name}(x, y): by pairs."
-    function(call)
-
-
-extreme("max", max_all, max_along, "maximum")
-extreme("min", min_all, min_along, "minimum")
-
-
-def places(name: str, pick: Any) -> None:
-    """argmax and argmin."""
-
-    def call(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        a = input.array
-        if a.size == 0 and (dim is None or a.shape[axis(dim, a.ndim)] == 0):
+    def bind(a: Any, dim: Any, keepdim: Any) -> tuple:
+        if dim is None and not np.size(a):
             raise IndexError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the 'dim' argument.")
-        if dim is None:
-            out = np.asarray(pick(a.reshape(-1)))
-            return plain((out.reshape((1,) * a.ndim) if keepdim else out).astype(np.int64))
-        if a.ndim == 0:
-            axis(dim, 0)
-            return plain(np.zeros((), np.int64))
-        d = axis(dim, a.ndim)
-        return plain(np.asarray(pick(a, axis=d, keepdims=keepdim)).astype(np.int64))
+                f"{name}(): Expected reduction dim to be specified for input.numel() "
+                "== 0. Specify the reduction dim with the 'dim' argument."
+            )
+        return (None, bool(keepdim)) if dim is None else along(name, a, dim, keepdim)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Where the {'largest' if name == 'argmax' else 'smallest'} element is."
-    function(call)
+    return primitive(
+        name,
+        "x; dim keepdim",
+        kind=FOLD,
+        run=run,
+        grad={},
+        dtype="keep",
+        bind=bind,
+        doc=doc,
+        sig="input, dim=None, keepdim=False",
+        check=only(name, "if", error=RuntimeError, b=f"{name}(): does not support bool input"),
+    )
 
 
-places("argmax", np.argmax)
-places("argmin", np.argmin)
+argmax = place("argmax", np.argmax, "Where the largest element is; of equal ones the first.")
+argmin = place("argmin", np.argmin, "Where the smallest element is; of equal ones the first.")
 
-# ---- sorting ------------------------------------------------------------------------------------
+
+# ---- sorting ---------------------------------------------------------------------------------
 
 
 def order_of(a: np.ndarray, dim: int, descending: bool) -> np.ndarray:
-    """Stable order; NaN counts as largest."""
+    """The stable order along a dimension."""
     if not descending:
         return np.argsort(a, dim, kind="stable")
-    turned = np.flip(a, dim)
-    order = np.flip(np.argsort(turned, dim, kind="stable"), dim)
-    return a.shape[dim] - 1 - order
+    turned = np.argsort(np.flip(a, dim), dim, kind="stable")
+    return a.shape[dim] - 1 - np.flip(turned, dim)
 
 
-def sort_run(a: np.ndarray, dim: int, descending: bool) -> tuple:
-    """Sorted values and where they came from."""
-    if a.ndim == 0:
-        return np.array(a), np.zeros((), np.int64)
+def sort_run(a: np.ndarray, dim: int, descending: bool, stable: Any) -> tuple:
+    """Sorted values and where they were."""
+    if not a.ndim:
+        return a.copy(), np.zeros((), np.int64)
     order = order_of(a, dim, descending)
-    return np.take_along_axis(a, order, dim), order.astype(np.int64)
+    return np.take_along_axis(a, order, dim), order
 
 
-def sort_rule(g: Any, indices: Any, dim: int, x_shape: tuple) -> Any:
-    """Each gradient at the place its value came from."""
-    return back_to(g, indices, dim, x_shape, keepdim=True)
+def sort_args(a: Any, dim: Any, descending: Any, stable: Any) -> tuple:
+    """The attributes of sort."""
+    return axis(dim, np.ndim(a)), bool(descending), stable
 
 
-sort_of = primitive("_sort", "x; dim descending", kind=FOLD, run=sort_run, out=PAIR, dtype="keep",
-                    title="SortBackward0", grad=dict(x=sort_rule), doc="Sorted along a dimension.")
-
-
-@function
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *,
-         stable: bool | None = None) -> Any:
-    """(values, indices) sorted along a dimension; always stable."""
-    return result_type("sort", ("values", "indices"))(
-        sort_of(input, axis(dim, input.array.ndim), bool(descending)))
-
-
-@function
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, *,
-            stable: bool = False) -> Tensor:
-    """The order that sorts along a dimension."""
-    return sort(input.detach(), dim, descending)[1]
+NO_COMPLEX = " {} does not support complex dtypes on CPU"
+SORTS: dict[str, Any] = {
+    "kind": FOLD,
+    "dtype": "keep",
+    "bind": sort_args,
+    "check": only("sort", "bif", error=RuntimeError, c=NO_COMPLEX.format("Sort")),
+}
+sort = primitive(
+    "sort",
+    "x; dim descending stable",
+    run=sort_run,
+    out=PAIR,
+    named="sort",
+    **SORTS,
+    title=lambda node: f"SortBackward{int(node.attrs[2] is not None)}",
+    grad=dict(x=placed),
+    sig="input, dim=-1, descending=False, stable=None",
+    doc="The elements sorted along a dimension, and where they were; always stable.",
+)
+argsort = primitive(
+    "argsort",
+    "x; dim descending stable",
+    grad={},
+    sig="input, dim=-1, descending=False, stable=None",
+    run=lambda a, *attrs: sort_run(a, *attrs)[1],
+    **SORTS,
+    doc="The order that sorts along a dimension; always stable.",
+)
 
 
 @function
 def msort(input: Tensor) -> Tensor:
-    """Sorted along the first dimension."""
+    """The elements sorted along the first dimension."""
     return sort(input, 0)[0]
 
 
 def topk_run(a: np.ndarray, k: int, dim: int, largest: bool) -> tuple:
-    """The k largest (or smallest), in order."""
-    if a.ndim == 0:
-        return np.array(a), np.zeros((), np.int64)
-    order = np.take(order_of(a, dim, largest), np.arange(k), axis=dim)
-    return np.take_along_axis(a, order, dim), order.astype(np.int64)
+    """The k largest (or smallest), in order; only they are sorted."""
+    if not a.ndim:
+        return a.copy(), np.zeros((), np.int64)
+    n = a.shape[dim]
+    if 0 < k < n // 4:
+        found = np.argpartition(a, n - k if largest else k - 1, dim)
+        found = np.take(found, range(n - k, n) if largest else range(k), dim)
+        found.sort(dim)  # equal elements in the order of their places
+        chosen = np.take_along_axis(a, found, dim)
+        found = np.take_along_axis(found, order_of(chosen, dim, largest), dim)
+    else:
+        found = np.take(order_of(a, dim, largest), range(k), dim)
+    return np.take_along_axis(a, found, dim), found
 
 
-topk_of = primitive("_topk", "x; k dim largest", kind=FOLD, run=topk_run, out=PAIR, dtype="keep",
-                    title="TopkBackward0", grad=dict(x=sort_rule), doc="The k largest.")
-
-
-@function
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """(values, indices) of the k largest (or smallest) along a dimension, in order."""
-    a = input.array
-    d = axis(dim, a.ndim)
-    if not 0 <= k <= (a.shape[d] if a.ndim else 1):
+def topk_args(a: Any, k: Any, dim: Any, largest: Any, sorted: Any) -> tuple:
+    """The attributes of topk."""
+    d = axis(dim, np.ndim(a))
+    if not 0 <= k <= (np.shape(a)[d] if np.ndim(a) else 1):
         raise RuntimeError("selected index k out of range")
-    return result_type("topk", ("values", "indices"))(topk_of(input, k, d, bool(largest)))
+    return int(k), d, bool(largest)
+
+
+topk = primitive(
+    "topk",
+    "x; k dim largest",
+    kind=FOLD,
+    run=topk_run,
+    out=PAIR,
+    named="topk",
+    dtype="keep",
+    grad=dict(x=placed),
+    sig="input, k, dim=-1, largest=True, sorted=True",
+    bind=topk_args,
+    check=only(
+        "topk",
+        "if",
+        error=RuntimeError,
+        c=NO_COMPLEX.format("topk"),
+        b="topk does not support bool dtypes on CPU",
+    ),
+    doc="The k largest (or smallest) along a dimension, in order, and where they are.",
+)
+
+
+# ---- medians, order statistics, modes --------------------------------------------------------
+
+
+def nan_first(a: np.ndarray, dim: int, place: np.ndarray) -> np.ndarray:
+    """The place of the first NaN along a dimension, where there is one."""
+    if a.dtype.kind != "f":
+        return place
+    bad = np.isnan(a)
+    return np.where(bad.any(dim), bad.argmax(dim), place)
 
 
 def middle(a: np.ndarray, dim: int) -> np.ndarray:
     """The place of the lower median; NaN where there is one."""
-    order = np.argsort(a, dim, kind="stable")
-    place = np.take(order, (a.shape[dim] - 1) // 2, axis=dim)
-    if a.dtype.kind == "f":
-        bad = np.isnan(a)
-        place = np.where(bad.any(dim), bad.argmax(dim), place)
-    return place
+    k = (a.shape[dim] - 1) // 2
+    return nan_first(a, dim, np.take(np.argpartition(a, k, dim), k, dim))
 
 
-def nan_middle(a: np.ndarray, dim: int) -> np.ndarray:
+def middle_of_numbers(a: np.ndarray, dim: int) -> np.ndarray:
     """The place of the lower median of what is not NaN."""
+    if a.dtype.kind != "f":
+        return middle(a, dim)
     order = np.argsort(a, dim, kind="stable")
-    n = (~np.isnan(a)).sum(dim, keepdims=True) if a.dtype.kind == "f" else np.full(
-        [1 if d == dim else m for d, m in enumerate(a.shape)], a.shape[dim])
+    n = np.add.reduce(~np.isnan(a), dim, keepdims=True)
     return np.take_along_axis(order, np.maximum(n - 1, 0) // 2, dim).squeeze(dim)
 
 
-median_along = chosen("_median_dim", middle, "Lower median along a dimension.",
-                      title="MedianBackward1")
-nanmedian_along = chosen("_nanmedian_dim", nan_middle, "Lower median without NaN.",
-                         title="NanmedianBackward1")
-kth_along = chosen(
-    "_kthvalue", lambda a, dim, k: np.take(np.argsort(a, dim, kind="stable"), k - 1, axis=dim),
-    "The k-th smallest.", title="KthvalueBackward0", more="k")
-
-
-def median_of(name: str, pick: Any) -> Any:
-    """A record: the lower median of all elements, NaN of none; ties share the gradient."""
+def median_of(name: str, find: Callable, doc: str) -> Callable:
+    """The record of median() or nanmedian() of all elements, and its way to one dimension."""
+    dim_record = primitive(
+        f"_{name}",
+        "x; dim keepdim",
+        kind=FOLD,
+        run=picking(find),
+        out=PAIR,
+        named=name,
+        dtype="keep",
+        title=f"{name.capitalize()}Backward1",
+        grad=dict(x=placed_one),
+        bind=lambda a, dim, keepdim: along(name, a, dim, keepdim),
+        check=only("median", "if"),
+        sig="input, dim, keepdim=False",
+        doc=f"{doc} along a dimension, and where it is.",
+    )
 
     def run(a: np.ndarray) -> Any:
+        if not a.size:
+            return np.nan if a.dtype.kind == "f" else np.iinfo(a.dtype).min
         flat = a.reshape(-1)
-        if not flat.size:
-            return np.nan if a.dtype.kind != "i" else np.iinfo(a.dtype).min
-        return flat[pick(flat, 0)]
+        return flat[find(flat, 0)]
 
     return primitive(
-        f"_{name}_all", "x", kind=FOLD, dtype="keep", title=f"{name.capitalize()}Backward0",
-        run=lambda a: np.asarray(run(a), a.dtype), grad=dict(x=half_share), doc="The lower median.")
+        name,
+        "x",
+        kind=FOLD,
+        run=lambda a: np.asarray(run(a), a.dtype),
+        dtype="keep",
+        title=f"{name.capitalize()}Backward0",
+        check=only("median", "if"),
+        doc=doc + ".",
+        grad=dict(x=share_all),
+        sig="input, dim=None, keepdim=False",
+        **detour(
+            lambda x, dim, keepdim: (dim_record.op, (x,), along(name, raw(x), dim, keepdim)),
+            "dim is not None",
+        ),
+    )
 
 
-def medians(name: str, whole: Any, along: Any) -> None:
-    """median and nanmedian of all, or along a dimension."""
-
-    def call(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-        if dim is None:
-            return whole(input)
-        return result_type(name, ("values", "indices"))(
-            along(input, axis(dim, input.array.ndim), keepdim))
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "The lower median of all elements, or (values, indices) along a dimension."
-    function(call)
+median = median_of("median", middle, "The median, of two middle elements the lower")
+nanmedian = median_of("nanmedian", middle_of_numbers, "The lower median of what is not NaN")
 
 
-medians("median", median_of("median", middle), median_along)
-medians("nanmedian", median_of("nanmedian", nan_middle), nanmedian_along)
+def kth(a: np.ndarray, dim: int, k: int) -> np.ndarray:
+    """The place of the k-th smallest element."""
+    return np.take(np.argpartition(a, k - 1, dim), k - 1, dim)
 
 
-@function
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """(values, indices) of the k-th smallest element along a dimension."""
-    d = axis(dim, input.array.ndim)
-    if not 1 <= k <= (input.array.shape[d] if input.array.ndim else 1):
+def kth_args(a: Any, k: Any, dim: Any, keepdim: Any) -> tuple:
+    """The attributes of kthvalue."""
+    d, keepdim = along("kthvalue", a, dim, keepdim)
+    if not 1 <= k <= (np.shape(a)[d] if np.ndim(a) else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}")
-    return result_type("kthvalue", ("values", "indices"))(kth_along(input, d, keepdim, k))
+    return d, keepdim, int(k)
+
+
+kthvalue = primitive(
+    "kthvalue",
+    "x; dim keepdim k",
+    kind=FOLD,
+    run=picking(kth),
+    out=PAIR,
+    named="kthvalue",
+    dtype="keep",
+    grad=dict(x=placed_one),
+    sig="input, k, dim=-1, keepdim=False",
+    bind=kth_args,
+    check=only("kthvalue", "if"),
+    doc="The k-th smallest element along a dimension.",
+)
 
 
 def commonest(a: np.ndarray, dim: int) -> np.ndarray:
-    """The last place of the most frequent value; the smallest of several."""
-
-    def one(row: np.ndarray) -> int:
-        values, counts = np.unique(row, return_counts=True)
-        return int(np.flatnonzero(row == values[counts.argmax()])[-1])
-
-    return np.apply_along_axis(one, dim, a)
-
-
-mode_along = chosen("_mode", commonest, "The most frequent value.", title="ModeBackward0")
-
-
-@function
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """(values, indices) of the most frequent value along a dimension."""
-    return result_type("mode", ("values", "indices"))(
-        mode_along(input, axis(dim, input.array.ndim), keepdim))
+    """The last place of the most frequent value; of equally frequent ones the smallest."""
+    order = np.moveaxis(np.argsort(a, dim, kind="stable"), dim, -1)
+    row = np.take_along_axis(np.moveaxis(a, dim, -1), order, -1)
+    at = np.arange(row.shape[-1])
+    new = np.ones(row.shape, bool)
+    new[..., 1:] = row[..., 1:] != row[..., :-1]
+    since = at - np.maximum.accumulate(np.where(new, at, 0), -1)
+    end = np.argmax(since, -1)[..., None]  # the first run that gets that long
+    return np.take_along_axis(order, end, -1)[..., 0]
 
 
-# ---- counting -----------------------------------------------------------------------------------
-
-
-@function
-def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False,
-           return_counts: bool = False, dim: int | None = None) -> Any:
-    """The different values, sorted; optionally where each element went and how often it came."""
-    out = np.unique(input.array, return_index=False, return_inverse=return_inverse,
-                    return_counts=return_counts, axis=dim)
-    if not isinstance(out, tuple):
-        return plain(np.asarray(out))
-    parts = [plain(np.asarray(o)) for o in out]
-    if return_inverse and dim is None:
-        parts[1] = plain(parts[1].array.reshape(input.array.shape))
-    return tuple(parts)
-
-
-@function
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
-    """Values without the repetitions that follow each other."""
-    a = input.array.reshape(-1) if dim is None else np.moveaxis(input.array, dim, 0)
-    rows = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], 0)
-    new = np.ones(len(a), bool)
-    new[1:] = (rows[1:] != rows[:-1]).any(1)
-    starts = np.flatnonzero(new)
-    values = a[new] if dim is None else np.moveaxis(a[new], 0, dim)
-    parts = [plain(values)]
-    if return_inverse:
-        inverse = np.cumsum(new) - 1
-        parts.append(plain(inverse.reshape(input.array.shape) if dim is None else inverse))
-    if return_counts:
-        parts.append(plain(np.diff(np.append(starts, len(a)))))
-    return parts[0] if len(parts) == 1 else tuple(parts)
-
-
-@function
-def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each non-negative integer occurs."""
-    if input.array.ndim != 1 or input.array.dtype.kind not in "iu" or (input.array < 0).any():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if weights is None:
-        return plain(np.bincount(input.array, None, minlength))
-    found = np.bincount(input.array, weights.array, minlength)
-    return plain(found.astype(np.float32 if weights.array.dtype == np.float32 else np.float64))
-
-
-@function
-def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
-    """How many elements fall into each of `bins` equal intervals."""
-    a = input.array
-    low, high = (a.min(), a.max()) if min == max == 0 and a.size else (min, max)
-    if low == high:
-        low, high = low - 1, high + 1
-    return plain(np.histogram(a, bins, (float(low), float(high)))[0].astype(a.dtype))
-
-
-@function_only
-def searchsorted(sorted_sequence: Tensor, input: Any, *, right: bool = False, side: Any = None,
-                 out_int32: bool = False, sorter: Any = None) -> Tensor:
-    """Where values would go so that the last dimension stays sorted."""
-    a = sorted_sequence.array
-    if sorter is not None:
-        a = np.take_along_axis(a, sorter.array, -1)
-    v = input.array if isinstance(input, Tensor) else np.asarray(input, a.dtype)
-    side = side or ("right" if right else "left")
-    if a.ndim == 1:
-        out = np.searchsorted(a, v, side)
-    else:
-        rows, values = a.reshape(-1, a.shape[-1]), v.reshape(-1, v.shape[-1])
-        out = np.stack([np.searchsorted(r, w, side) for r, w in zip(rows, values, strict=True)])
-        out = out.reshape(v.shape)
-    return plain(np.asarray(out).astype(np.int32 if out_int32 else np.int64))
-
-
-@function_only
-def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False,
-              right: bool = False) -> Tensor:
-    """The interval of `boundaries` that each value falls into."""
-    return searchsorted(boundaries, input, right=right, out_int32=out_int32)
-
-
-PLACES = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
-
-
-def quantiles(name: str, input: Tensor, q: Any, dim: int | None, how: str, *, keepdim: bool,
-              skip: bool) -> Tensor:
-    """Between sorted elements; NaN wins, or with `skip` is left out."""
-    x = reshape(input, (-1,)) if dim is None else input
-    d = axis(dim or 0, x.array.ndim)
-    kind = x.array.dtype
-    if kind.kind != "f" or kind.itemsize < 4:
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    if how not in ("linear", "midpoint", *PLACES):
-        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint "
-                           f"or nearest, but got {how}")
-    if isinstance(q, Tensor) and (q.array.ndim > 1 or q.array.dtype != kind):
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor" if q.array.ndim > 1 else
-                           f"{name}() q tensor must be same dtype as the input tensor")
-    if not x.array.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    at = np.asarray(q.array if isinstance(q, Tensor) else q, kind)
-    if ((at < 0) | (at > 1)).any():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
-    if not x.array.ndim:
-        x = reshape(x, (1,))
-    rows = sort(x, d)[0].movedim(d, -1)  # type: ignore[attr-defined]
-    bad = np.isnan(rows.array)
-    last = rows.array.shape[-1] - 1
-    most = np.maximum(last - bad.sum(-1, keepdims=True), 0) if skip else np.full(
-        (*rows.array.shape[:-1], 1), last)
-    share = q if isinstance(q, Tensor) else plain(at)  # the derivative reaches q, too
-    where = reshape(share, (-1,)) * plain(most.astype(kind))
-    if not skip:  # one NaN makes all NaN: it is sorted last
-        where = TABLE["where"].door(plain(bad.any(-1, keepdims=True)), float(last), where)
-    place = PLACES[how](where.array) if how in PLACES else where.array
-    gather = TABLE["_gather"].door
-    low = np.floor(place).astype(np.int64)
-    out = gather(rows, plain(low), rows.array.ndim - 1)
-    if how in ("linear", "midpoint"):
-        part = where - plain(low.astype(kind)) if how == "linear" else plain(
-            np.full_like(place, 0.5))
-        above = gather(rows, plain(np.ceil(place).astype(np.int64)), rows.array.ndim - 1)
-        out = TABLE["lerp"].door(out, above, part)
-    out = out.movedim(-1, 0)  # type: ignore[attr-defined]
-    if keepdim:
-        shape = tuple(1 if dim is None or k == d else n for k, n in enumerate(input.array.shape))
-        out = reshape(out, (at.size, *shape))
-    return out if at.ndim else out[0]  # type: ignore[index]
-
-
-@function
-def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-             interpolation: str = "linear") -> Tensor:
-    """Quantiles by interpolation between sorted elements."""
-    return quantiles("quantile", input, q, dim, interpolation, keepdim=keepdim, skip=False)
-
-
-@function
-def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-                interpolation: str = "linear") -> Tensor:
-    """Quantiles of the elements that are not NaN."""
-    return quantiles("nanquantile", input, q, dim, interpolation, keepdim=keepdim, skip=True)
-
-
-@function_only
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
-         invert: bool = False) -> Tensor:
-    """Whether each element is among the test elements."""
-    a, b = (v.array if isinstance(v, Tensor) else np.asarray(v) for v in (elements, test_elements))
-    return plain(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
+mode = primitive(
+    "mode",
+    "x; dim keepdim",
+    kind=FOLD,
+    run=picking(commonest),
+    out=PAIR,
+    named="mode",
+    dtype="keep",
+    grad=dict(x=placed_one),
+    sig="input, dim=-1, keepdim=False",
+    bind=lambda a, dim, keepdim: along("mode", a, dim, keepdim),
+    check=only("mode", "bif"),
+    doc="The most frequent value along a dimension and where it is last; the smallest of several.",
+)

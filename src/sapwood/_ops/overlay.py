@@ -47,11 +47,15 @@ def erase(g: np.ndarray, path: tuple, layout: tuple | None) -> np.ndarray:
 
 
 overlay = primitive(
-    "_overlay", "x y; path layout", kind=MOVE, run=overlay_run, dtype="keep",
-    title=lambda node: "torch::autograd::CopySlices", erase=erase,
+    "_overlay",
+    "x y; path layout",
+    kind=MOVE,
+    run=overlay_run,
+    dtype="keep",
+    title=lambda node: "torch::autograd::CopySlices",
+    erase=erase,
     grad=dict(
-        x=lambda g, attrs: overlay(g, np.zeros(()), *attrs),
-        y=lambda g, path: follow(g, path),
+        x=lambda g, attrs: overlay(g, np.zeros(()), *attrs), y=lambda g, path: follow(g, path)
     ),
     doc="x with the region of a view path replaced by y: what an in-place write to a view does.",
 )
@@ -69,14 +73,25 @@ def spread_run(x: Any, shape: tuple, dtype: Any) -> Any:
 
 
 fit = primitive(
-    "_fit", "x; shape dtype", kind=FOLD, run=fit_run, dtype="keep", alias=True,
-    title=lambda node: "SumBackward1" if node.shape != node.input_meta(0).shape
-    else "ToCopyBackward0",
+    "_fit",
+    "x; shape dtype",
+    kind=FOLD,
+    run=fit_run,
+    dtype="keep",
+    alias=True,
+    title=lambda node: (
+        "SumBackward1" if node.shape != node.input_meta(0).shape else "ToCopyBackward0"
+    ),
     grad=dict(x=lambda g, x_shape, x_dtype: spread(g, x_shape, x_dtype)),
     doc="Sum out broadcast axes and restore a dtype (reverse pass).",
 )
 spread = primitive(
-    "_spread", "x; shape dtype", kind=MAP, run=spread_run, dtype="keep", in_place=False,
+    "_spread",
+    "x; shape dtype",
+    kind=MAP,
+    run=spread_run,
+    dtype="keep",
+    in_place=False,
     title=lambda node: "ExpandBackward0",
     grad=dict(x=lambda g, x_shape, x_dtype: fit(g, x_shape, x_dtype)),
     doc="Broadcast to a shape, in a dtype.",

@@ -57,17 +57,27 @@ def unview_run(x: np.ndarray, name: str, where: tuple, shape: tuple) -> np.ndarr
 
 
 unview = primitive(
-    "_unview", "x; name where shape", kind=MOVE, run=unview_run, dtype="keep", alias=False,
+    "_unview",
+    "x; name where shape",
+    kind=MOVE,
+    run=unview_run,
+    dtype="keep",
+    alias=False,
     title=lambda node: TABLE[node.attrs[0]].node_class.__name__.replace("0", "Backward0"),
     grad=dict(x=lambda g, name, where: apply(TABLE[name], g, where)),
-    doc="Zeros with x where a view looks: the transpose of the view.")
+    doc="Zeros with x where a view looks: the transpose of the view.",
+)
 
 
 def selecting(name: str, attrs: str, **fields: Any) -> Any:
     """The record of a view that selects: its gradient goes into a region of zeros."""
     return view_record(
-        name, f"x; {attrs}", grad=dict(x=lambda g, attrs, x_shape: unview(g, name, attrs, x_shape)),
-        add_into=lambda buffer, g, attrs: add_region(buffer, g, TABLE[name], attrs), **fields)
+        name,
+        f"x; {attrs}",
+        grad=dict(x=lambda g, attrs, x_shape: unview(g, name, attrs, x_shape)),
+        add_into=lambda buffer, g, attrs: add_region(buffer, g, TABLE[name], attrs),
+        **fields,
+    )
 
 
 # ---- one index, a range, everything ----------------------------------------------------------
@@ -85,8 +95,9 @@ def select_args(a: np.ndarray, dim: Any, index: Any) -> tuple:
     d, i = axis(dim, a.ndim), whole(index, "index")
     n = a.shape[d]
     if not -n <= i < n:
-        raise IndexError(f"select(): index {i} out of range for tensor of size {list(a.shape)} at "
-                         f"dimension {d}")
+        raise IndexError(
+            f"select(): index {i} out of range for tensor of size {list(a.shape)} at dimension {d}"
+        )
     return d, i % n
 
 
@@ -96,16 +107,33 @@ def slice_run(a: np.ndarray, dim: int, start: int, end: int, step: int) -> np.nd
     return a[part] if dim == 0 else a[(slice(None),) * dim + (part,)]
 
 
-select = selecting("select", "dim index", run=select_run, bind=select_args,
-                   doc="One index of a dimension.")
-slice_ = selecting("_slice", "dim start end step", run=slice_run, title="SliceBackward0",
-                   doc="A range of a dimension.")
-aliased = view_record("_alias", "x", run=lambda a: a[...], title="AliasBackward0",
-                      grad=dict(x=lambda g: g), doc="A view of everything.")
+select = selecting(
+    "select", "dim index", run=select_run, bind=select_args, doc="One index of a dimension."
+)
+slice_ = selecting(
+    "_slice",
+    "dim start end step",
+    run=slice_run,
+    title="SliceBackward0",
+    doc="A range of a dimension.",
+)
+aliased = view_record(
+    "_alias",
+    "x",
+    run=lambda a: a[...],
+    title="AliasBackward0",
+    grad=dict(x=lambda g: g),
+    doc="A view of everything.",
+)
 
 
-basic = selecting("_index_basic", "key", run=lambda a, key: a[(*key, ...)], title="SliceBackward0",
-                  doc="A part by several ints, slices and None at once: for rules.")
+basic = selecting(
+    "_index_basic",
+    "key",
+    run=lambda a, key: a[(*key, ...)],
+    title="SliceBackward0",
+    doc="A part by several ints, slices and None at once: for rules.",
+)
 
 
 @function
@@ -119,7 +147,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow(): length must be non-negative.")
     if not -n <= first <= n:
         raise IndexError(
-            f"start out of range (expected to be in range of [{-n}, {n}], but got {first})")
+            f"start out of range (expected to be in range of [{-n}, {n}], but got {first})"
+        )
     first += n if first < 0 else 0
     if first + length > n:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({n}).")
@@ -164,7 +193,8 @@ def unfold_args(a: np.ndarray, dimension: Any, size: Any, step: Any) -> tuple:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > extent:
         raise RuntimeError(
-            f"maximum size for tensor at dimension {d} is {extent} but size is {size}")
+            f"maximum size for tensor at dimension {d} is {extent} but size is {size}"
+        )
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
     return d, size, step
@@ -182,8 +212,18 @@ def add_windows(buffer: np.ndarray, g: np.ndarray, dimension: int, size: int, st
 
 
 ADD["unfold"] = add_windows
-diagonal = selecting("diagonal", "offset dim1 dim2", run=diagonal_run, bind=diagonal_args,
-                     sig="input, offset=0, dim1=0, dim2=1",
-                     doc="The elements of a diagonal, as the last dimension.")
-unfold = selecting("unfold", "dimension size step", run=unfold_run, bind=unfold_args,
-                   doc="Windows of `size` every `step` along a dimension, as the last dimension.")
+diagonal = selecting(
+    "diagonal",
+    "offset dim1 dim2",
+    run=diagonal_run,
+    bind=diagonal_args,
+    sig="input, offset=0, dim1=0, dim2=1",
+    doc="The elements of a diagonal, as the last dimension.",
+)
+unfold = selecting(
+    "unfold",
+    "dimension size step",
+    run=unfold_run,
+    bind=unfold_args,
+    doc="Windows of `size` every `step` along a dimension, as the last dimension.",
+)

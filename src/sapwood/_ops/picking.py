@@ -55,13 +55,13 @@ def gather_args(x: Array, index: Array, dim: Any) -> tuple:
     if not index.size:
         return (d,)
     if max(index.ndim, 1) != max(x.ndim, 1):
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as input tensor")
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for k, (n, m) in enumerate(zip(index.shape, x.shape, strict=False)):
         if k != d and n > m:
             raise RuntimeError(
                 f"Size does not match at dimension {k} expected index {list(index.shape)} to be no "
-                f"larger than self {list(x.shape)} apart from dimension {d}")
+                f"larger than self {list(x.shape)} apart from dimension {d}"
+            )
     within(index, x.shape[d] if x.ndim else 1, d)
     return (d,)
 
@@ -85,14 +85,23 @@ def ungather_run(x: Array, index: Array, dim: int, shape: tuple) -> Array:
 
 
 gather_of = picking(
-    "_gather", "x index; dim", run=gather_run, bind=gather_args, title="GatherBackward0",
+    "_gather",
+    "x index; dim",
+    run=gather_run,
+    bind=gather_args,
+    title="GatherBackward0",
     grad=dict(x=lambda g, index, dim, x_shape: ungather(g, index, dim, x_shape)),
     add_into=lambda buffer, g, index, dim: add_along(buffer, dim, index, g),
-    doc="Elements along a dimension by position.")
+    doc="Elements along a dimension by position.",
+)
 ungather = picking(
-    "_ungather", "x index; dim shape", run=ungather_run, title="ScatterAddBackward0",
+    "_ungather",
+    "x index; dim shape",
+    run=ungather_run,
+    title="ScatterAddBackward0",
     grad=dict(x=lambda g, index, dim: gather_of(g, index, dim)),
-    doc="Zeros with x added where gather picks.")
+    doc="Zeros with x added where gather picks.",
+)
 
 
 @function
@@ -105,15 +114,18 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """As gather, with both broadcast to each other; without dim in the flattened tensor."""
     if indices.array.dtype != np.int64:
-        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
-                           f"{title(indices.array)}")
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{title(indices.array)}"
+        )
     if dim is None:
         return gather_of(flatten(input), flatten(indices), 0)
     n, m = input.array.ndim, indices.array.ndim
     if n != m:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, "
-            f"but got {n} dimensions for input, and {m} dimensions for indices")
+            f"but got {n} dimensions for input, and {m} dimensions for indices"
+        )
     d = axis(dim, n)
     sizes = [list(x.array.shape) for x in (input, indices)]
     for s in sizes:
@@ -138,8 +150,9 @@ def index_select_args(x: Array, index: Array, dim: Any) -> tuple:
     if index.size and (index.min() < 0 or index.max() >= (x.shape[d] if x.ndim else 1)):
         raise IndexError("index out of range in self")
     if not x.ndim and index.size != 1:
-        raise IndexError("index_select(): Index to scalar can have only 1 value, got "
-                         f"{index.size} value(s)")
+        raise IndexError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+        )
     return (d,)
 
 
@@ -158,22 +171,31 @@ def unselect_run(x: Array, index: Array, dim: int, shape: tuple) -> Array:
 
 
 index_select_of = picking(
-    "_index_select", "x index; dim", run=index_select_run, bind=index_select_args,
+    "_index_select",
+    "x index; dim",
+    run=index_select_run,
+    bind=index_select_args,
     title="IndexSelectBackward0",
     grad=dict(x=lambda g, index, dim, x_shape: unselect(g, index, dim, x_shape)),
     add_into=lambda buffer, g, index, dim: add_rows(buffer, dim, index, g),
-    doc="Slices along a dimension by position.")
+    doc="Slices along a dimension by position.",
+)
 unselect = picking(
-    "_index_unselect", "x index; dim shape", run=unselect_run, title="IndexAddBackward0",
+    "_index_unselect",
+    "x index; dim shape",
+    run=unselect_run,
+    title="IndexAddBackward0",
     grad=dict(x=lambda g, index, dim: index_select_of(g, index, dim)),
-    doc="Zeros with x added where index_select picks.")
+    doc="Zeros with x added where index_select picks.",
+)
 
 
 @function
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Slices along a dimension by position."""
     return index_select_of(
-        input, tensor(index, "index_select", "argument 'index' (position 3)"), dim)
+        input, tensor(index, "index_select", "argument 'index' (position 3)"), dim
+    )
 
 
 # ---- in the flattened tensor -----------------------------------------------------------------
@@ -182,8 +204,9 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def flat_index(x: Array, index: Any, name: str) -> Array:
     """int64 positions in the flattened tensor, negative ones from the end."""
     if not isinstance(index, np.ndarray):
-        raise TypeError(f"{name}(): argument 'index' (position 2) must be Tensor, not "
-                        f"{type(index).__name__}")
+        raise TypeError(
+            f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
+        )
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {title(index)}")
     if index.size:
@@ -192,8 +215,9 @@ def flat_index(x: Array, index: Any, name: str) -> Array:
         if bad.size and not x.size:
             raise IndexError(f"{name}(): tried to {name} from an empty tensor")
         if bad.size:
-            raise IndexError(f"out of range: tried to access index {bad[0]} on a tensor of "
-                             f"{x.size} elements.")
+            raise IndexError(
+                f"out of range: tried to access index {bad[0]} on a tensor of {x.size} elements."
+            )
     return index
 
 
@@ -215,13 +239,22 @@ def add_flat(buffer: Array, g: Array, index: Array) -> None:
 
 
 take = picking(
-    "take", "x index", run=lambda x, index: np.take(x, flat_index(x, index, "take")),
-    grad=dict(x=lambda g, index, x_shape: untake(g, index, x_shape)), sig="input, index",
+    "take",
+    "x index",
+    run=lambda x, index: np.take(x, flat_index(x, index, "take")),
+    grad=dict(x=lambda g, index, x_shape: untake(g, index, x_shape)),
+    sig="input, index",
     add_into=lambda buffer, g, index: add_flat(buffer, g, index),
-    doc="Elements by position in the flattened tensor.")
+    doc="Elements by position in the flattened tensor.",
+)
 untake = picking(
-    "_untake", "x index; shape", run=untake_run, title="PutBackward0",
-    grad=dict(x=lambda g, index: take(g, index)), doc="Zeros with x added where take picks.")
+    "_untake",
+    "x index; shape",
+    run=untake_run,
+    title="PutBackward0",
+    grad=dict(x=lambda g, index: take(g, index)),
+    doc="Zeros with x added where take picks.",
+)
 
 
 # ---- by a mask -------------------------------------------------------------------------------
@@ -232,16 +265,20 @@ def mask_shape(mask: Array, x: Array) -> tuple:
     for d, (n, m) in enumerate(zip(reversed(mask.shape), reversed(x.shape), strict=False), 1):
         if n != m and 1 not in (n, m):
             at = max(mask.ndim, x.ndim) - d
-            raise RuntimeError(f"The size of tensor a ({n}) must match the size of tensor b ({m}) "
-                               f"at non-singleton dimension {at}")
+            raise RuntimeError(
+                f"The size of tensor a ({n}) must match the size of tensor b ({m}) "
+                f"at non-singleton dimension {at}"
+            )
     return np.broadcast_shapes(mask.shape, x.shape)
 
 
 def select_masked(x: Array, mask: Any) -> Array:
     """The elements where mask holds; both broadcast."""
     if not isinstance(mask, np.ndarray):
-        raise TypeError("masked_select(): argument 'mask' (position 2) must be Tensor, not "
-                        f"{type(mask).__name__}")
+        raise TypeError(
+            "masked_select(): argument 'mask' (position 2) must be Tensor, not "
+            f"{type(mask).__name__}"
+        )
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = mask_shape(mask, x)
@@ -256,13 +293,21 @@ def unmask_run(x: Array, mask: Array, shape: tuple) -> Array:
 
 
 masked_select = picking(
-    "masked_select", "x mask", run=select_masked, sig="input, mask",
+    "masked_select",
+    "x mask",
+    run=select_masked,
+    sig="input, mask",
     grad=dict(x=lambda g, mask, x_shape: unmask(g, mask, np.broadcast_shapes(x_shape, mask.shape))),
-    doc="The elements where mask holds, in one dimension.")
+    doc="The elements where mask holds, in one dimension.",
+)
 unmask = picking(
-    "_unmask", "x mask; shape", run=unmask_run, title="MaskedScatterBackward0",
+    "_unmask",
+    "x mask; shape",
+    run=unmask_run,
+    title="MaskedScatterBackward0",
     grad=dict(x=lambda g, mask: masked_select(g, mask)),
-    doc="Zeros with the elements of x where mask holds.")
+    doc="Zeros with the elements of x where mask holds.",
+)
 
 
 # ---- where something is ----------------------------------------------------------------------

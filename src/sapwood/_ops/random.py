@@ -153,13 +153,17 @@ def limits(name: str, given: tuple, low: Any, high: Any) -> tuple[int, int]:
     elif given:
         low = given[0]
     if high is None:
-        raise TypeError(f"{name}() missing 1 required positional arguments: \"high\"")
+        raise TypeError(f'{name}() missing 1 required positional arguments: "high"')
     return whole(low, name, "'low'"), whole(high, name, "'high'")
 
 
 @factory
 def randint(
-    *bounds: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Any = None,
+    *bounds: Any,
+    low: Any = 0,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
     kind: Any = None,
 ) -> Array:
     """Integers in [low, high): `randint(high, size)` or `randint(low, high, size)`; int64."""
@@ -231,32 +235,71 @@ def bernoulli_run(x: Array, generator: Any, p: float | None) -> Array:
 
 
 _normal = primitive(
-    "_normal", "mean std; generator variant", kind=MAKE, run=normal_run, dtype="keep",
+    "_normal",
+    "mean std; generator variant",
+    kind=MAKE,
+    run=normal_run,
+    dtype="keep",
     title=lambda node: f"NormalBackward{node.attrs[1]}",
     grad=dict(mean=lambda g: zeros_like(g), std=lambda g: zeros_like(g)),
-    doc="Normals whose mean or std are tensors; no gradient flows through a draw: it is zero.")
+    doc="Normals whose mean or std are tensors; no gradient flows through a draw: it is zero.",
+)
 _bernoulli = primitive(
-    "_bernoulli", "x; generator p", kind=MAKE, dtype="keep", title="BernoulliBackward0",
-    run=bernoulli_run, grad=dict(x=lambda g: zeros_like(g)),
-    doc="1 with the probability given at each place; no gradient flows through a draw: it is zero.")
+    "_bernoulli",
+    "x; generator p",
+    kind=MAKE,
+    dtype="keep",
+    title="BernoulliBackward0",
+    run=bernoulli_run,
+    grad=dict(x=lambda g: zeros_like(g)),
+    doc="1 with the probability given at each place; no gradient flows through a draw: it is zero.",
+)
 _poisson = primitive(
-    "_poisson", "x; generator", kind=MAKE, dtype="keep", title="PoissonBackward0",
-    run=lambda x, generator: draws.poisson(generator, x), grad=dict(x=lambda g: zeros_like(g)),
-    doc="Counts with the mean given at each place; no gradient flows through a draw: it is zero.")
+    "_poisson",
+    "x; generator",
+    kind=MAKE,
+    dtype="keep",
+    title="PoissonBackward0",
+    run=lambda x, generator: draws.poisson(generator, x),
+    grad=dict(x=lambda g: zeros_like(g)),
+    doc="Counts with the mean given at each place; no gradient flows through a draw: it is zero.",
+)
 primitive(
-    "_drawn", "x; title", kind=MAKE, dtype="keep", title=lambda node: node.attrs[0], alias=True,
-    run=lambda x, title: x, grad=dict(x=lambda g: zeros_like(g)),
-    doc="Random values were written over x: what stood there before has no gradient any more.")
+    "_drawn",
+    "x; title",
+    kind=MAKE,
+    dtype="keep",
+    title=lambda node: node.attrs[0],
+    alias=True,
+    run=lambda x, title: x,
+    grad=dict(x=lambda g: zeros_like(g)),
+    doc="Random values were written over x: what stood there before has no gradient any more.",
+)
 primitive(
-    "_drawn_by", "x y; title", kind=MAKE, dtype="keep", title=lambda node: node.attrs[0],
-    run=lambda x, y, title: x, grad=dict(x=lambda g: zeros_like(g), y=lambda g: zeros_like(g)),
-    alias=True, doc="The same for values drawn with probabilities y, which get no gradient either.")
+    "_drawn_by",
+    "x y; title",
+    kind=MAKE,
+    dtype="keep",
+    title=lambda node: node.attrs[0],
+    run=lambda x, y, title: x,
+    grad=dict(x=lambda g: zeros_like(g), y=lambda g: zeros_like(g)),
+    alias=True,
+    doc="The same for values drawn with probabilities y, which get no gradient either.",
+)
 
 
 @function_only
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None,
-    dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal with this mean and std: numbers (with a size) or tensors."""
@@ -298,7 +341,11 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
 
 @function
 def multinomial(
-    input: Tensor, num_samples: Any, replacement: bool = False, *, generator: Any = None,
+    input: Tensor,
+    num_samples: Any,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
     out: Any = None,
 ) -> Tensor:
     """Indices drawn with the weights in each row of a 1-D or 2-D tensor; int64."""
@@ -353,8 +400,9 @@ def uniform_(
     low = real(taken(named, start, "uniform_"), "uniform_", "from")
     high = real(to, "uniform_", "to")
     stream = stream_of(generator, "uniform_")
-    return overwrite(self, "uniform_", "UniformBackward0",
-                     lambda a: draws.uniform_(stream, a, low, high))
+    return overwrite(
+        self, "uniform_", "UniformBackward0", lambda a: draws.uniform_(stream, a, low, high)
+    )
 
 
 @method
@@ -379,8 +427,9 @@ def random_(
         start = 0
     low = None if start is None else whole(start, "random_", "'from'")
     high = None if to is None else whole(to, "random_", "'to'")
-    return overwrite(self, "random_", f"RandomBackward{variant}",
-                     lambda a: draws.random_(stream, a, low, high))
+    return overwrite(
+        self, "random_", f"RandomBackward{variant}", lambda a: draws.random_(stream, a, low, high)
+    )
 
 
 @method
@@ -395,27 +444,35 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
                 f"The expanded size of the tensor {list(self.array.shape)} must match the existing "
                 f"size {list(p.array.shape)} of the probabilities"
             ) from None
-        return overwrite(self, "bernoulli_", "BernoulliBackward1",
-                         lambda a: draws.bernoulli(stream, places, out=a), by=p)
+        return overwrite(
+            self,
+            "bernoulli_",
+            "BernoulliBackward1",
+            lambda a: draws.bernoulli(stream, places, out=a),
+            by=p,
+        )
     chance = real(p, "bernoulli_", "p")
-    return overwrite(self, "bernoulli_", "BernoulliBackward2",
-                     lambda a: draws.bernoulli_(stream, a, chance))
+    return overwrite(
+        self, "bernoulli_", "BernoulliBackward2", lambda a: draws.bernoulli_(stream, a, chance)
+    )
 
 
 @method
 def exponential_(self: Tensor, lambd: Any = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with waiting times at the rate lambd; returns self."""
     rate, stream = real(lambd, "exponential_", "lambd"), stream_of(generator, "exponential_")
-    return overwrite(self, "exponential_", "ExponentialBackward0",
-                     lambda a: draws.exponential_(stream, a, rate))
+    return overwrite(
+        self, "exponential_", "ExponentialBackward0", lambda a: draws.exponential_(stream, a, rate)
+    )
 
 
 @method
 def geometric_(self: Tensor, p: Any, *, generator: Any = None) -> Tensor:
     """Fill with the number of trials up to the first success, each having chance p."""
     chance, stream = real(p, "geometric_", "p"), stream_of(generator, "geometric_")
-    return overwrite(self, "geometric_", "GeometricBackward0",
-                     lambda a: draws.geometric_(stream, a, chance))
+    return overwrite(
+        self, "geometric_", "GeometricBackward0", lambda a: draws.geometric_(stream, a, chance)
+    )
 
 
 @method
@@ -431,5 +488,6 @@ def log_normal_(self: Tensor, mean: Any = 1.0, std: Any = 2.0, *, generator: Any
     """Fill with exponentials of normal values with this mean and std; returns self."""
     m, s = real(mean, "log_normal_", "mean"), real(std, "log_normal_", "std")
     stream = stream_of(generator, "log_normal_")
-    return overwrite(self, "log_normal_", "LogNormalBackward0",
-                     lambda a: draws.log_normal_(stream, a, m, s))
+    return overwrite(
+        self, "log_normal_", "LogNormalBackward0", lambda a: draws.log_normal_(stream, a, m, s)
+    )

@@ -1,218 +1,321 @@
-"""FOLD along one dimension that keeps its extent: running sums and products."""
+"""FOLD along one dimension that keeps its extent: running sums, products, extremes.
+
+`_recur` and `_shift` are what derivatives of running products are made of; both are closed under
+differentiation, so zeros are right at every order.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sapwood._core import dtype as dt
-from sapwood._core.border import METHODS, alias, border, function, function_only
-from sapwood._core.door import TABLE, primitive
+from sapwood._core.border import alias, function, function_only
+from sapwood._core.door import primitive
 from sapwood._core.op import FOLD
-from sapwood._core.tensor import KINDS, Tensor, plain
+from sapwood._core.tensor import KINDS, Tensor
 from sapwood._ops.axes import axis
-from sapwood._ops.reduce import cast
+from sapwood._ops.checks import only
+from sapwood._ops.compare import eq, where
+from sapwood._ops.folds import as_asked, as_operand, dtype_first, in_dtype
+from sapwood._ops.joining import cat
+from sapwood._ops.movement import flip
+from sapwood._ops.picking import ungather
 from sapwood._ops.rules import cj
+from sapwood._ops.unary import exp
+
+STEPS = 1024  # longer recurrences are computed by doubling
 
 
-def scan_dtype(a: np.ndarray) -> Any:
-    """Integers and booleans are summed in int64."""
-    return np.int64 if a.dtype.kind in "biu" else None
+def along(name: str) -> Callable:
+    """The bind of a scan: a dimension and a dtype."""
+    return lambda a, dim, dtype: (axis(dim, np.ndim(a)), as_asked(a, dtype, name))
 
 
-def turned(x: Any, dim: int) -> Any:
-    """The order along dim turned round."""
-    return TABLE["flip"].door(x, (dim,)) if ndim(x) else x
+def accumulated(ufunc: Any) -> Callable:
+    """The run of a scan: integers in int64, single precision carried in double precision."""
+
+    def run(a: np.ndarray, dim: int, dtype: np.dtype | None) -> np.ndarray:
+        if dtype is None and a.dtype.kind in "biu":
+            dtype = np.dtype(np.int64)
+        a = in_dtype(a, dtype)
+        if not a.ndim:
+            return a.copy()
+        carry = {"f": np.float64, "F": np.complex128}.get(a.dtype.char)
+        return ufunc.accumulate(a, dim, carry).astype(a.dtype, copy=False)
+
+    return run
 
 
-def ndim(x: Any) -> int:
-    """The number of dimensions of an array or tensor."""
-    return (x.array if type(x) in KINDS else x).ndim
+def backwards(v: Any, dim: int) -> Any:
+    """The order along a dimension turned round."""
+    return np.flip(v, dim) if type(v) is np.ndarray else flip(v, (dim,))
 
 
 def late_sum(g: Any, dim: int) -> Any:
-    """The sum of all later gradients: the transpose of cumsum."""
-    return turned(cumsum_of(turned(g, dim), dim), dim)
+    """The sum of this and all later elements: the transpose of cumsum."""
+    return backwards(cumsum(backwards(g, dim), dim), dim) if g.ndim else g
 
 
-cumsum_of = primitive(
-    "_cumsum", "x; dim", kind=FOLD, in_place="_cumsum_", title="CumsumBackward0",
-    run=lambda a, dim: np.cumsum(a, dim, dtype=scan_dtype(a)) if a.ndim else np.array(
-        a, dtype=scan_dtype(a)),
-    grad=dict(x=lambda g, dim: late_sum(g, dim)), doc="The running sum along a dimension.")
+cumsum = primitive(
+    "cumsum",
+    "x; dim dtype",
+    kind=FOLD,
+    run=accumulated(np.add),
+    in_place=True,
+    grad=dict(x=lambda g, x_dtype, dim, dtype: late_sum(as_operand(g, x_dtype, dtype), dim)),
+    sig="input, dim, *, dtype=None",
+    bind=along("cumsum"),
+    **dtype_first("cumsum"),
+    doc="The running sum along a dimension.",
+)
 
 
-def cumprod_rule(g: Any, x: Any, out: Any, dim: int) -> Any:
-    """Without zeros: late_sum(g out) / x. With zeros: one product without x_k for every k."""
-    a = x.array if type(x) in KINDS else x
-    if a.ndim == 0:
+# ---- recurrences -----------------------------------------------------------------------------
+
+
+def shift_run(x: np.ndarray, dim: int, by: int, fill: float) -> np.ndarray:
+    """Elements moved by `by` places, `fill` where none comes from."""
+    out = np.full(x.shape, fill, x.dtype)
+    head = (slice(None),) * dim
+    if by > 0:
+        out[(*head, slice(by, None))] = x[(*head, slice(None, -by))]
+    else:
+        out[(*head, slice(None, by))] = x[(*head, slice(-by, None))]
+    return out
+
+
+shift = primitive(
+    "_shift",
+    "x; dim by fill",
+    kind=FOLD,
+    run=shift_run,
+    sig="input, dim, by, fill=0.0",
+    grad=dict(x=lambda g, dim, by: shift(g, dim, -by)),
+    dtype="keep",
+    doc="Elements moved along a dimension.",
+)
+
+
+def recur_run(x: np.ndarray, y: np.ndarray, dim: int, back: bool) -> np.ndarray:
+    """out[k] = y[k] + x[k] out[k-1]; back: out[k] = y[k] + x[k+1] out[k+1]."""
+    n = x.shape[dim]
+    out = np.moveaxis(np.array(y), dim, 0)
+    steps = np.moveaxis(x, dim, 0)
+    if back:
+        steps, turned = np.roll(steps[::-1], 1, 0), out[::-1]
+    else:
+        turned = out
+    if n <= STEPS:
+        for k in range(1, n):
+            turned[k] += steps[k] * turned[k - 1]
+    else:
+        steps = np.array(steps)
+        steps[0] = 0
+        d = 1
+        while d < n:
+            turned[d:] += steps[d:] * turned[:-d]
+            steps[d:] *= steps[:-d].copy()
+            d *= 2
+    return np.moveaxis(out, 0, dim)
+
+
+def recur_x(g: Any, x: Any, out: Any, dim: int, back: bool) -> Any:
+    """The gradient of the factors: what each passed on."""
+    carried = recur(cj(x), g, dim, not back)
+    if back:
+        return shift(carried, dim, 1) * cj(out)
+    return carried * cj(shift(out, dim, 1))
+
+
+recur = primitive(
+    "_recur",
+    "x y; dim back",
+    kind=FOLD,
+    run=recur_run,
+    sig="input, other, dim, back",
+    grad=dict(x=recur_x, y=lambda g, x, dim, back: recur(cj(x), g, dim, not back)),
+    doc="A linear recurrence along a dimension: out[k] = y[k] + x[k] out[k-1], or from the end.",
+)
+
+
+# ---- running products ------------------------------------------------------------------------
+
+
+def first_zero(g: np.ndarray, x: np.ndarray, out: np.ndarray, dim: int) -> np.ndarray:
+    """The gradient of cumprod with zeros: by division before the first, one sum at it, then 0."""
+    zero = x == 0
+    first = zero & (np.cumsum(zero, dim) == 1)
+    without = np.cumprod(np.where(first, 1, x), dim)
+    at = backwards(np.cumsum(backwards(g * without, dim), dim), dim)
+    before = late_sum(g * out, dim) / np.where(zero, 1, x)
+    return np.where(first, at, np.where(np.cumsum(zero, dim) == 0, before, 0))
+
+
+def cumprod_rule(g: Any, x: Any, out: Any, x_dtype: Any, dim: int, dtype: Any) -> Any:
+    """late_sum(g out) / x where nothing is zero; else without division."""
+    g = as_operand(g, x_dtype, dtype)
+    if not x.ndim:
         return g
-    if not (a == 0).any() and type(x) not in KINDS:
+    if (x.array if type(x) in KINDS else x).all():
         return late_sum(g * cj(out), dim) / cj(x)
-    return careful_cumprod(g, x, dim, a.shape, a.dtype)
+    if type(x) is np.ndarray:
+        return first_zero(g, cj(x), cj(out), dim)
+    return cj(shift(out, dim, 1, 1.0)) * recur(cj(x), g, dim, True)
 
 
-def careful_cumprod(g: Any, x: Any, dim: int, shape: tuple, kind: Any) -> Any:
-    """The rule as a polynomial in x, right with zeros and at every order; O(n^2) along dim."""
-    basic, cat, sum_ = TABLE["_index_basic"].door, TABLE["cat"].door, TABLE["sum"].door
-    n, head = shape[dim], (slice(None),) * dim
-    parts = []
-    for k in range(n):
-        one: Any = np.ones((*shape[:dim], 1, *shape[dim + 1 :]), kind)
-        before = basic(x, (*head, slice(0, k)))
-        if k:
-            one = TABLE["prod"].door(before, dim, True)
-        rest = basic(x, (*head, slice(k + 1, n)))
-        chain = cat([one, rest], dim)
-        weights = basic(g, (*head, slice(k, n)))
-        parts.append(sum_(weights * cj(cumprod_of(chain, dim)), dim, True))
-    return cat(parts, dim) if parts else g
+cumprod = primitive(
+    "cumprod",
+    "x; dim dtype",
+    kind=FOLD,
+    run=accumulated(np.multiply),
+    in_place=True,
+    grad=dict(x=cumprod_rule),
+    sig="input, dim, *, dtype=None",
+    bind=along("cumprod"),
+    **dtype_first("cumprod"),
+    doc="The running product along a dimension.",
+)
 
 
-cumprod_of = primitive(
-    "_cumprod", "x; dim", kind=FOLD, in_place="_cumprod_", title="CumprodBackward0",
-    run=lambda a, dim: np.cumprod(a, dim, dtype=scan_dtype(a)) if a.ndim else np.array(
-        a, dtype=scan_dtype(a)),
-    grad=dict(x=cumprod_rule), doc="The running product along a dimension.")
+# ---- running logarithms of sums --------------------------------------------------------------
 
 
-def public_scan(name: str, record: Any) -> None:
-    """cumsum and cumprod with PyTorch's arguments, and in place."""
-
-    def call(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-        d = axis(dim, input.array.ndim)
-        return record(input, d) if dtype is None else cast(record(cast(input, dtype), d), dtype)
-
-    def write(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-        if dtype is not None and dt.as_dtype(dtype, "dtype") is not self.dtype:
-            raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {self.dtype} and output tensor dtype "
-                f"{dtype} should match")
-        return getattr(self, record.op.in_place)(axis(dim, self.array.ndim))
-
-    call.__name__, write.__name__ = name, f"{name}_"
-    call.__doc__ = record.op.doc
-    write.__doc__ = f"{record.op.doc[:-1]}, in place."
-    function(call)
-    METHODS[f"{name}_"] = border(write)
+def logcumsumexp_run(a: np.ndarray, dim: int) -> np.ndarray:
+    """log(cumsum(exp(x))), carried in double precision."""
+    if not a.size or not a.ndim:
+        return a.copy()
+    if a.dtype.kind != "c":
+        return np.logaddexp.accumulate(a, dim, np.float64).astype(a.dtype)
+    top = np.maximum.reduce(a.real, dim, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    return (np.log(np.cumsum(np.exp(a - top), dim)) + top).astype(a.dtype)
 
 
-public_scan("cumsum", cumsum_of)
-public_scan("cumprod", cumprod_of)
-
-
-def extreme_scan(a: np.ndarray, dim: int, *, top: bool) -> tuple:
-    """Running extreme and where it was met last."""
-    if a.ndim == 0:
-        return np.array(a), np.zeros((), np.int64)
-    values = (np.maximum if top else np.minimum).accumulate(a, dim)
-    steps = np.arange(a.shape[dim]).reshape([-1 if d == dim else 1 for d in range(a.ndim)])
-    hit = (a == values) | (np.isnan(a) if a.dtype.kind == "f" else False)
-    return values, np.maximum.accumulate(np.where(hit, steps, 0), dim).astype(np.int64)
-
-
-def extreme_rule(g: Any, indices: Any, dim: int, x_shape: tuple) -> Any:
-    """Each gradient goes to the place that its value came from."""
-    zeros = np.zeros(x_shape, (g[0].array if type(g[0]) in KINDS else g[0]).dtype)
-    return TABLE["_scatter_add"].door(zeros, indices, g[0], dim)
-
-
-for _name, _top in (("cummax", True), ("cummin", False)):
-    primitive(
-        _name, "x; dim", kind=FOLD, out="values indices", title=f"{_name.capitalize()}Backward0",
-        run=lambda a, dim, top=_top: extreme_scan(a, dim, top=top),
-        grad=dict(x=extreme_rule), bind=lambda a, dim: (axis(dim, a.ndim),),
-        doc=f"The running {'maximum' if _top else 'minimum'} and where it was met last.")
-
-
-def logs_run(a: np.ndarray, dim: int) -> np.ndarray:
-    """log(cumsum(exp(a)))."""
-    return np.logaddexp.accumulate(a, dim) if a.ndim else np.array(a)
-
-
-def logs_rule(g: Any, x: Any, out: Any, dim: int) -> Any:
-    """The sum over j >= k of g_j exp(x_k - out_j): in logarithms, positive and negative g apart."""
-    if not ndim(x):
+def logcumsumexp_rule(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """The sum over later outputs of g exp(x - out), as a recurrence of ratios of at most 1."""
+    if not x.ndim:
         return g
-    if type(x) in KINDS:
-        return logs_at_length(g, x, out, dim)
-    parts = []
-    for sign in (1, -1):
-        logs = np.where(sign * g > 0, np.log(np.abs(g)), -np.inf).astype(x.dtype) - out
-        parts.append(np.exp(np.flip(logs_run(np.flip(logs, dim), dim), dim) + x))
-    return parts[0] - parts[1]
+    before = shift(out, dim, 1, -math.inf)
+    ratio = exp(where(eq(before, out), 0, before - out))  # infinities, too
+    return cj(exp(x - out)) * recur(cj(ratio), g, dim, True)
 
 
-def logs_at_length(g: Any, x: Any, out: Any, dim: int) -> Any:
-    """The same for every order: every exponential by itself (none exceeds 1); O(n^2) along dim."""
-    where, exp, wide = TABLE["where"].door, TABLE["exp"].door, TABLE["unsqueeze"].door
-    n = x.array.shape[dim]
-    later = np.triu(np.ones((n, n), bool)).reshape(
-        [n if d in (dim, dim + 1) else 1 for d in range(ndim(x) + 1)])
-    apart = wide(x, dim + 1) - wide(out, dim)
-    terms = exp(where(later, apart, np.full((), -np.inf, x.array.dtype)))
-    return TABLE["sum"].door(wide(g, dim) * terms, dim + 1)
+logcumsumexp = primitive(
+    "logcumsumexp",
+    "x; dim",
+    kind=FOLD,
+    run=logcumsumexp_run,
+    check=only("logcumsumexp_out", "fc"),
+    grad=dict(x=logcumsumexp_rule),
+    sig="input, dim",
+    bind=lambda a, dim: (axis(dim, np.ndim(a)),),
+    doc="log(cumsum(exp(input))) along a dimension, without overflow.",
+)
 
 
-def real(common: dt.dtype, *values: Any) -> None:
-    """Logarithms of sums are defined for real floating numbers here."""
-    if common.category != dt.FLOAT:
-        raise NotImplementedError(
-            f"\"logcumsumexp_out_cpu\" not implemented for '{common.title}'")
+# ---- running extremes ------------------------------------------------------------------------
 
 
-primitive(
-    "logcumsumexp", "x; dim", kind=FOLD, in_place=False, check=real, run=logs_run,
-    title="LogcumsumexpBackward0", grad=dict(x=logs_rule),
-    bind=lambda a, dim: (axis(dim, a.ndim),),
-    doc="log(cumsum(exp(input))) without overflow.")
+def running(name: str, ufunc: Any, doc: str) -> Callable:
+    """The record of cummax or cummin: (values, indices); of equal ones the last, NaN stays."""
+
+    def run(a: np.ndarray, dim: int) -> tuple:
+        if not a.ndim:
+            return a.copy(), np.zeros((), np.int64)
+        values = ufunc.accumulate(a, dim)
+        at = np.arange(a.shape[dim]).reshape([-1 if d == dim else 1 for d in range(a.ndim)])
+        met = a == values
+        if a.dtype.kind == "f":
+            met |= np.isnan(a)
+        return values, np.maximum.accumulate(np.where(met, at, 0), dim)
+
+    def rule(g: Any, indices: Any, x_shape: tuple, dim: int) -> Any:
+        return ungather(g[0], indices, dim, x_shape) if x_shape else g[0]
+
+    return primitive(
+        name,
+        "x; dim",
+        kind=FOLD,
+        run=run,
+        out="values indices",
+        named=name,
+        dtype="keep",
+        sig="input, dim",
+        bind=lambda a, dim: (axis(dim, np.ndim(a)),),
+        grad=dict(x=rule),
+        check=only(name, "bif"),
+        doc=doc,
+    )
+
+
+cummax = running("cummax", np.maximum, "The running maximum along a dimension, and where it is.")
+cummin = running("cummin", np.minimum, "The running minimum along a dimension, and where it is.")
+
+
+# ---- differences and areas -------------------------------------------------------------------
+
+
+def part(x: Tensor, dim: int, start: int | None, stop: int | None) -> Tensor:
+    """A slice along one dimension."""
+    return x[(*(slice(None),) * dim, slice(start, stop))]  # type: ignore[index]
 
 
 @function
-def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
     """The n-th difference along a dimension."""
-    d = axis(dim, input.array.ndim)
-    if not input.array.ndim:
+    if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n == 0:
-        return input.clone()  # type: ignore[attr-defined]
+    d = axis(dim, input.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     ends = [t for t in (prepend, input, append) if t is not None]
-    x = TABLE["cat"].door(ends, d) if len(ends) > 1 else input
-    head = (slice(None),) * d
-    for _ in range(n):
-        basic = TABLE["_index_basic"].door
-        later, earlier = basic(x, (*head, slice(1, None))), basic(x, (*head, slice(0, -1)))
-        x = later ^ earlier if x.array.dtype.kind == "b" else later - earlier
-    return x
+    x = cat(ends, d) if len(ends) > 1 and n else input
+    for _ in range(min(n, x.array.shape[d])):
+        later, earlier = part(x, d, 1, None), part(x, d, None, -1)
+        x = later ^ earlier if x.array.dtype.kind == "b" else later - earlier  # type: ignore[operator]
+    return x if n else x.clone()  # type: ignore[attr-defined]
 
 
-def strips(y: Tensor, x: Any, dx: Any, dim: int) -> tuple[Tensor, int]:
-    """Twice the area between neighbours along a dimension."""
-    d = axis(dim, y.array.ndim)
-    basic, head = TABLE["_index_basic"].door, (slice(None),) * d
-    both = basic(y, (*head, slice(1, None))) + basic(y, (*head, slice(0, -1)))
+def panels(y: Tensor, x: Any, dx: Any, dim: int) -> tuple[Tensor, int]:
+    """Twice the areas between neighbours, and the dimension."""
+    if not y.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    d = axis(dim, y.ndim)
+    heights = part(y, d, 1, None) + part(y, d, None, -1)  # type: ignore[operator]
     if x is None:
-        return both * dx, d
-    if x.array.ndim == 1 and y.array.ndim > 1:
-        x = x.reshape([-1 if k == d else 1 for k in range(y.array.ndim)])
-    return both * diff(x, 1, d - y.array.ndim), d
+        return heights * dx, d
+    shape = [1] * y.ndim
+    if x.ndim == 1:
+        if x.array.shape[0] != y.array.shape[d]:
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+        shape[d] = -1
+        x = x.reshape(shape)
+    return heights * diff(x, dim=dim), d
 
 
 @function_only
-def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """The integral along a dimension by the trapezoidal rule."""
-    if y.array.ndim and not y.array.shape[dim]:
-        return plain(np.zeros(np.delete(y.array.shape, dim), y.array.dtype))
-    parts, d = strips(y, x, dx, dim)
-    return TABLE["sum"].door(parts, d) / 2.0
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Tensor:
+    """The area under samples by the trapezoidal rule."""
+    if y.ndim and not y.array.shape[axis(dim, y.ndim)]:
+        return y.detach().sum(dim)  # type: ignore[attr-defined]
+    found, d = panels(y, x, dx, dim)
+    return found.sum(d) / 2.0  # type: ignore[attr-defined]
 
 
 @function_only
-def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """The running integral along a dimension by the trapezoidal rule."""
-    parts, d = strips(y, x, dx, dim)
-    return cumsum_of(parts, d) / 2.0
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Tensor:
+    """The running area under samples by the trapezoidal rule."""
+    found, d = panels(y, x, dx, dim)
+    return cumsum(found / 2.0, d)
 
 
 alias(trapezoid, "trapz")

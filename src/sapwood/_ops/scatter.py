@@ -69,8 +69,9 @@ def scatter_args(x: Array, index: Array, y: Any, dim: Any) -> tuple:
     d = axis(dim, x.ndim)
     integers(index, "scatter(): Expected dtype int32/int64 for index")
     if not isinstance(y, np.ndarray):
-        raise TypeError(f"scatter(): argument 'src' (position 4) must be Tensor, not "
-                        f"{type(y).__name__}")
+        raise TypeError(
+            f"scatter(): argument 'src' (position 4) must be Tensor, not {type(y).__name__}"
+        )
     if y.dtype != x.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
@@ -78,12 +79,14 @@ def scatter_args(x: Array, index: Array, y: Any, dim: Any) -> tuple:
     for name, other in (("self", x), ("src", y)):
         if max(index.ndim, 1) != max(other.ndim, 1):
             raise RuntimeError(
-                f"Index tensor must have the same number of dimensions as {name} tensor")
+                f"Index tensor must have the same number of dimensions as {name} tensor"
+            )
     for k, n in enumerate(index.shape):
         if (k != d and n > x.shape[k]) or n > (y.shape[k] if y.ndim else 1):
             raise RuntimeError(
-                f"Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart "
-                f"from dimension {d} and to be no larger size than src {list(y.shape)}")
+                f"Expected index {list(index.shape)} to be no larger than self {list(x.shape)} "
+                f"apart from dimension {d} and to be no larger size than src {list(y.shape)}"
+            )
     within(index, x.shape[d] if x.ndim else 1, d)
     return (d,)
 
@@ -104,8 +107,11 @@ def part_of(y: Array, index: Array) -> Array:
     """The part of a source that an index of smaller shape is about."""
     if y.shape == index.shape:
         return y.reshape(-1) if not y.ndim else y
-    return y.reshape(index.shape or 1) if not y.ndim or not index.ndim else \
-        y[tuple(slice(n) for n in index.shape)]
+    return (
+        y.reshape(index.shape or 1)
+        if not y.ndim or not index.ndim
+        else y[tuple(slice(n) for n in index.shape)]
+    )
 
 
 def scatter_into(x: Array, index: Array, y: Array, dim: int) -> None:
@@ -150,18 +156,37 @@ def of_source(g: Any, index: Any, dim: int, shape: tuple) -> Any:
 
 
 scatter_of = writing(
-    "_scatter", "x index y; dim", scatter_into, bind=scatter_args, title="ScatterBackward0",
-    grad=dict(x=lambda g, index, dim: scatter_value(g, index, dim, 0),
-              y=lambda g, index, dim, y_shape: of_source(g, index, dim, y_shape)),
-    erase=erase_scattered, doc="x with a source written along a dimension by position.")
+    "_scatter",
+    "x index y; dim",
+    scatter_into,
+    bind=scatter_args,
+    title="ScatterBackward0",
+    grad=dict(
+        x=lambda g, index, dim: scatter_value(g, index, dim, 0),
+        y=lambda g, index, dim, y_shape: of_source(g, index, dim, y_shape),
+    ),
+    erase=erase_scattered,
+    doc="x with a source written along a dimension by position.",
+)
 scatter_value = writing(
-    "_scatter_value", "x index; dim value", value_into, bind=value_args, title="ScatterBackward1",
-    grad=dict(x=lambda g, index, dim: scatter_value(g, index, dim, 0)), erase=erase_scattered,
-    doc="x with a number written along a dimension by position.")
+    "_scatter_value",
+    "x index; dim value",
+    value_into,
+    bind=value_args,
+    title="ScatterBackward1",
+    grad=dict(x=lambda g, index, dim: scatter_value(g, index, dim, 0)),
+    erase=erase_scattered,
+    doc="x with a number written along a dimension by position.",
+)
 scatter_sum = writing(
-    "_scatter_add", "x index y; dim", sum_into, bind=scatter_args, title="ScatterAddBackward0",
+    "_scatter_add",
+    "x index y; dim",
+    sum_into,
+    bind=scatter_args,
+    title="ScatterAddBackward0",
     grad=dict(x=lambda g: g, y=lambda g, index, dim, y_shape: of_source(g, index, dim, y_shape)),
-    doc="x with a source added along a dimension by position.")
+    doc="x with a source added along a dimension by position.",
+)
 
 
 def old_into(x: Array, index: Array, y: Any, dim: int, reduce: str) -> None:
@@ -180,15 +205,24 @@ def old_args(x: Array, index: Array, y: Any, dim: Any, reduce: Any) -> tuple:
 
 
 scatter_old = writing(
-    "_scatter_old", "x index y; dim reduce", old_into, bind=old_args,
+    "_scatter_old",
+    "x index y; dim reduce",
+    old_into,
+    bind=old_args,
     title="torch::autograd::NotImplemented",
     grad=dict(x=no_derivative("scatter"), y=no_derivative("scatter")),
-    doc="scatter with reduce=: without derivative, as in PyTorch; use scatter_reduce.")
+    doc="scatter with reduce=: without derivative, as in PyTorch; use scatter_reduce.",
+)
 
 
 @offered
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
     reduce: str | None = None,
 ) -> tuple:
     """input with src (or a number) written along a dimension at the positions in index."""
@@ -212,8 +246,11 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple:
 # ---- scatter_reduce --------------------------------------------------------------------------
 
 REDUCE: dict[str, tuple[np.ufunc, Any]] = {  # with what a place begins that is not included
-    "sum": (np.add, 0), "mean": (np.add, 0), "prod": (np.multiply, 1),
-    "amax": (np.maximum, -np.inf), "amin": (np.minimum, np.inf),
+    "sum": (np.add, 0),
+    "mean": (np.add, 0),
+    "prod": (np.multiply, 1),
+    "amax": (np.maximum, -np.inf),
+    "amin": (np.minimum, np.inf),
 }
 
 
@@ -225,7 +262,7 @@ def begin(dtype: np.dtype, value: Any) -> Any:
     return value
 
 
-def counts(index: Array, dim: int, shape: tuple, include_self: bool, dtype: Any) -> Array:  # noqa: FBT001
+def counts(index: Array, dim: int, shape: tuple, include_self: bool, dtype: Any) -> Array:
     """How many values come together at each place; 1 where none does."""
     n = np.ones(shape, dtype) if include_self else np.zeros(shape, dtype)
     add_along(n, dim, index, np.ones(index.shape, dtype))
@@ -233,7 +270,7 @@ def counts(index: Array, dim: int, shape: tuple, include_self: bool, dtype: Any)
 
 
 def reduce_into(
-    x: Array, index: Array, y: Array, dim: int, reduce: str, include_self: bool  # noqa: FBT001
+    x: Array, index: Array, y: Array, dim: int, reduce: str, include_self: bool
 ) -> None:
     """Bring the values of y together with those of x."""
     if not index.size:
@@ -254,7 +291,8 @@ def reduce_args(
     """As scatter, and a known reduction."""
     if reduce not in REDUCE:
         raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
     return *scatter_args(x, index, y, dim), reduce, bool(include_self)
 
 
@@ -284,7 +322,7 @@ def unused(g: Any, index: Any, shape: tuple) -> Any:
 
 
 def reduce_x(
-    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, reduce: str, include_self: bool  # noqa: FBT001
+    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, reduce: str, include_self: bool
 ) -> Any:
     """The gradient of what was there before."""
     i = raw(index)
@@ -305,14 +343,15 @@ def winners(x: Any, index: Array, y: Any, out: Any, dim: int) -> tuple[Array, Ar
     """Where the old value, where the source is the extreme; and how many share it."""
     mine = np.asarray(raw(x) == raw(out))
     theirs = np.asarray(
-        part_of(raw(y), index).reshape(index.shape) == gather_of(raw(out), index, dim))
+        part_of(raw(y), index).reshape(index.shape) == gather_of(raw(out), index, dim)
+    )
     n = mine.astype(raw(x).dtype)
     add_along(n, dim, index, theirs.astype(n.dtype))
     return mine, theirs, np.asarray(np.maximum(n, 1))
 
 
 def reduce_y(
-    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, reduce: str, include_self: bool  # noqa: FBT001
+    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, reduce: str, include_self: bool
 ) -> Any:
     """The gradient of the source."""
     i, shape = raw(index), raw(y).shape
@@ -326,9 +365,7 @@ def reduce_y(
     return of_source(g, index, dim, shape)
 
 
-def product_y(
-    g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, include_self: bool  # noqa: FBT001
-) -> Any:
+def product_y(g: Any, x: Any, index: Any, y: Any, out: Any, dim: int, include_self: bool) -> Any:
     """The product of the others: of a single zero without it, nothing where there are two."""
     zero = np.asarray(raw(y) == 0)
     n = np.zeros(raw(x).shape)
@@ -337,7 +374,8 @@ def product_y(
     if type(g) in KINDS and (n > 1).any():
         raise RuntimeError(
             "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
-            "scattered to the same position in self")
+            "scattered to the same position in self"
+        )
     single = np.asarray(zero & (n == 1))
     without = scatter_reduce_of(x, index, where(single, 1, y), dim, "prod", include_self)
     usual = div(gather_of(mul(g, out), index, dim), where(zero, 1, y))
@@ -345,11 +383,16 @@ def product_y(
 
 
 scatter_reduce_of = picking(  # no `into`: its rules read x and the result
-    "_scatter_reduce", "x index y; dim reduce include_self", run=on_copy(reduce_into),
-    bind=reduce_args, in_place="_scatter_reduce_",
-    title="ScatterReduceBackward0", grad=dict(x=reduce_x, y=reduce_y),
+    "_scatter_reduce",
+    "x index y; dim reduce include_self",
+    run=on_copy(reduce_into),
+    bind=reduce_args,
+    in_place="_scatter_reduce_",
+    title="ScatterReduceBackward0",
+    grad=dict(x=reduce_x, y=reduce_y),
     source="PyTorch's conventions: ties of amax and amin share; products look at single zeros",
-    doc="x with a source reduced into it along a dimension by position.")
+    doc="x with a source reduced into it along a dimension by position.",
+)
 
 
 @offered
@@ -358,8 +401,13 @@ def scatter_reduce(
 ) -> tuple:
     """input with src reduced into it (sum, prod, mean, amax, amin) at the positions in index."""
     tensor(src, "scatter_reduce", "argument 'src' (position 4)")
-    if input.array.dtype.kind == "c" and MODE.get().grad and (
-            input.requires_grad or src.requires_grad):
-        raise RuntimeError("scatter_reduce does not support automatic differentiation for outputs "
-                           "with complex dtype.")
+    if (
+        input.array.dtype.kind == "c"
+        and MODE.get().grad
+        and (input.requires_grad or src.requires_grad)
+    ):
+        raise RuntimeError(
+            "scatter_reduce does not support automatic differentiation for outputs "
+            "with complex dtype."
+        )
     return scatter_reduce_of, input, index, src, dim, reduce, include_self

@@ -97,7 +97,10 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, kind: Any = None) 
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
-        "values in [start, end).", UserWarning, stacklevel=3)
+        "values in [start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
     first, last = real(start, "range", "start"), real(end, "range", "end")
     by = real(step, "range", "step")
     kind = kind or dt.default()

@@ -6,6 +6,7 @@ The views of unbind and split refuse in-place writes where gradients are concern
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,21 @@ def one_dimension(a: np.ndarray, dim: Any) -> tuple:
 
 
 unbind = view_record(
-    "unbind", "x; dim", out="*", bind=one_dimension, sig="input, dim=0",
+    "unbind",
+    "x; dim",
+    out="*",
+    bind=one_dimension,
+    sig="input, dim=0",
     run=lambda a, dim: tuple(a[(slice(None),) * dim + (i, ...)] for i in range(a.shape[dim])),
-    grad=dict(x=lambda g, dim: TABLE["stack"].door(g, dim)), doc="One view per index of a dimension.")
+    grad=dict(x=lambda g, dim: TABLE["stack"].door(g, dim)),
+    doc="One view per index of a dimension.",
+)
 
 
 def pieces(a: np.ndarray, dim: int, edges: list) -> tuple:
     """The slices between consecutive edges."""
     lead = (slice(None),) * dim
-    return tuple(a[(*lead, slice(i, j))] for i, j in zip(edges, edges[1:], strict=False))
+    return tuple(a[(*lead, slice(i, j))] for i, j in pairwise(edges))
 
 
 def split_run(a: np.ndarray, split_size: int, dim: int) -> tuple:
@@ -51,8 +58,10 @@ def split_args(a: np.ndarray, split_size: Any, dim: Any) -> tuple:
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     if size == 0 and a.shape[d]:
-        raise RuntimeError("split_size can only be 0 if dimension size is 0, but got dimension size "
-                           f"of {a.shape[d]}")
+        raise RuntimeError(
+            "split_size can only be 0 if dimension size is 0, but got dimension size "
+            f"of {a.shape[d]}"
+        )
     return size, d
 
 
@@ -62,8 +71,15 @@ def joined(g: Any, dim: int) -> Any:
 
 
 equal_split = view_record(
-    "_split", "x; split_size dim", out="*", run=split_run, bind=split_args, title="SplitBackward0",
-    grad=dict(x=joined), doc="Consecutive views of one extent along a dimension.")
+    "_split",
+    "x; split_size dim",
+    out="*",
+    run=split_run,
+    bind=split_args,
+    title="SplitBackward0",
+    grad=dict(x=joined),
+    doc="Consecutive views of one extent along a dimension.",
+)
 
 
 def lengths_run(a: np.ndarray, split_sizes: tuple, dim: int) -> tuple:
@@ -79,12 +95,16 @@ def lengths_args(a: np.ndarray, split_sizes: Any, dim: Any) -> tuple:
     if a.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if not isinstance(split_sizes, (tuple, list)):
-        raise TypeError("split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of "
-                        f"ints, not {type(split_sizes).__name__}")
+        raise TypeError(
+            "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of "
+            f"ints, not {type(split_sizes).__name__}"
+        )
     d, found = axis(dim, a.ndim), sizes(tuple(split_sizes), "split_with_sizes", "split_sizes")
     if min(found, default=0) < 0:
-        raise RuntimeError("split_with_sizes expects split_sizes have only non-negative entries, but "
-                           f"got split_sizes={list(found)}")
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but "
+            f"got split_sizes={list(found)}"
+        )
     if sum(found) != a.shape[d]:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's "
@@ -94,9 +114,15 @@ def lengths_args(a: np.ndarray, split_sizes: Any, dim: Any) -> tuple:
 
 
 split_with_sizes = view_record(
-    "split_with_sizes", "x; split_sizes dim", out="*", run=lengths_run, bind=lengths_args,
-    sig="input, split_sizes, dim=0", grad=dict(x=joined),
-    doc="Consecutive views of the given extents along a dimension.")
+    "split_with_sizes",
+    "x; split_sizes dim",
+    out="*",
+    run=lengths_run,
+    bind=lengths_args,
+    sig="input, split_sizes, dim=0",
+    grad=dict(x=joined),
+    doc="Consecutive views of the given extents along a dimension.",
+)
 
 
 @function
@@ -133,13 +159,16 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     """Views between the given indices, or that many views of nearly equal extent."""
     if input.array.ndim == 0:
         raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     d, given = axis(dim, input.array.ndim), indices_or_sections
     n = input.array.shape[d]
     if type(given) in KINDS:
         if given.array.dtype != np.int64:
-            raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of "
-                               f"long, but got {given.dtype.title}")
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of "
+                f"long, but got {given.dtype.title}"
+            )
         given = given.array.tolist()
     if isinstance(given, (tuple, list)):
         edges = [0, *(slice(i).indices(n)[1] for i in sizes(tuple(given), "tensor_split")), n]
@@ -149,7 +178,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
             raise RuntimeError(f"number of sections must be larger than 0, got {parts}")
         small, more = divmod(n, parts)
         edges = [i * small + min(i, more) for i in range(parts + 1)]
-    return tuple(slice_(input, d, a, max(a, b), 1) for a, b in zip(edges, edges[1:], strict=False))
+    return tuple(slice_(input, d, a, max(a, b), 1) for a, b in pairwise(edges))
 
 
 def splitter(name: str, least: int, where: Callable[[int], int], what: str) -> Callable:
@@ -160,13 +189,15 @@ def splitter(name: str, least: int, where: Callable[[int], int], what: str) -> C
         if ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
-                f"with {ndim} dimensions!")
+                f"with {ndim} dimensions!"
+            )
         d = where(ndim)
         parts = indices_or_sections
         if isinstance(parts, int) and parts > 0 and input.array.shape[d] % parts:
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {d}, but the size of the "
-                f"dimension {input.array.shape[d]} is not divisible by the split_size {parts}!")
+                f"dimension {input.array.shape[d]} is not divisible by the split_size {parts}!"
+            )
         return tensor_split(input, parts, d)
 
     fn.__name__ = fn.__qualname__ = name

@@ -77,20 +77,29 @@ def restride_run(x: np.ndarray, source: tuple, target: tuple) -> np.ndarray:
     memory = np.zeros(max(at.max(initial=0), to.max(initial=0)) - low + 1, x.dtype)
     x = np.broadcast_to(x, at.shape)
     if source[3]:
-        x = x / np.bincount((at - low).ravel(), minlength=memory.size)[at - low].astype(x.real.dtype)
+        x = x / np.bincount((at - low).ravel(), minlength=memory.size)[at - low].astype(
+            x.real.dtype
+        )
     np.add.at(memory, (at - low).ravel(), x.ravel())
     out = memory[to - low]
     if target[3]:
         out = out / np.bincount((to - low).ravel(), minlength=memory.size)[to - low].astype(
-            x.real.dtype)
+            x.real.dtype
+        )
     return out
 
 
 restride = primitive(
-    "_restride", "x; source target", kind=MOVE, run=restride_run, dtype="keep", alias=False,
+    "_restride",
+    "x; source target",
+    kind=MOVE,
+    run=restride_run,
+    dtype="keep",
+    alias=False,
     title="AsStridedBackwardBackward0",
     grad=dict(x=lambda g, source, target: restride(g, target, source)),
-    doc="Memory with the elements at the positions of one geometry, read at those of another.")
+    doc="Memory with the elements at the positions of one geometry, read at those of another.",
+)
 
 
 # ---- as_strided ------------------------------------------------------------------------------
@@ -106,10 +115,18 @@ def strided_run(a: np.ndarray, size: tuple, stride: tuple, delta: int, layout: t
 
 
 as_strided_step = view_record(
-    "_as_strided", "x; size stride delta layout", view="maybe", run=strided_run, title="AsStridedBackward0",
-    grad=dict(x=lambda g, size, stride, delta, layout, x_shape: restride(
-        g, (size, stride, delta, False), (x_shape, layout, 0, True))),
-    doc="Any size and strides over the same memory, from the first element of input.")
+    "_as_strided",
+    "x; size stride delta layout",
+    view="maybe",
+    run=strided_run,
+    title="AsStridedBackward0",
+    grad=dict(
+        x=lambda g, size, stride, delta, layout, x_shape: restride(
+            g, (size, stride, delta, False), (x_shape, layout, 0, True)
+        )
+    ),
+    doc="Any size and strides over the same memory, from the first element of input.",
+)
 
 
 def check_strided(a: np.ndarray, size: tuple, stride: tuple, offset: int) -> None:
@@ -117,8 +134,10 @@ def check_strided(a: np.ndarray, size: tuple, stride: tuple, offset: int) -> Non
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if min(stride, default=0) < 0:
-        raise RuntimeError("as_strided: Negative strides are not supported at the moment, got "
-                           f"strides: {list(stride)}")
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got "
+            f"strides: {list(stride)}"
+        )
     if min(size, default=0) < 0:
         raise RuntimeError("Storage size calculation overflowed with sizes=" + str(list(size)))
     if offset < 0:
@@ -134,9 +153,7 @@ def check_strided(a: np.ndarray, size: tuple, stride: tuple, offset: int) -> Non
 
 
 @function
-def as_strided(
-    input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
-) -> Tensor:
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Any size and strides over the memory that input is a part of; a view of input's base."""
     a = input.array
     size = sizes(tuple(size), "as_strided", "size")

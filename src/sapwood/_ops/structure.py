@@ -21,7 +21,6 @@ from sapwood._ops import movement, splits, strided, views
 from sapwood._ops.adding import steps
 from sapwood._ops.axes import axis, named, sizes
 
-
 new_tuple = tuple.__new__  # the extents of an array need no check
 
 
@@ -38,7 +37,8 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """Strides in elements."""
     a = self.array
-    if (a.size == 0 or 1 in a.shape) and a.flags.c_contiguous and not self.path_of():
+    free = not any(a.strides) if a.size == 0 else 1 in a.shape and not self.path_of()
+    if free and a.flags.c_contiguous:
         found = tuple(steps(tuple(max(n, 1) for n in a.shape)))  # NumPy leaves some of these free
     else:
         found = strided.element_strides(a)
@@ -116,7 +116,9 @@ def scalar(self: Tensor, kind: type, name: str) -> Any:
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
             f"behavior.\nConsider using tensor.detach() first. At {where.here()}",
-            UserWarning, stacklevel=3)
+            UserWarning,
+            stacklevel=3,
+        )
     value = item(self)
     if kind is not complex and isinstance(value, complex):
         if value.imag:
@@ -150,6 +152,7 @@ TWINS: dict[type, type] = {}
 def twin(cls: type) -> type:
     """The class of nodes of the in-place form: TBackward1 for TBackward0, SqueezeBackward3-5."""
     if cls not in TWINS:
+
         def name(self: Any) -> str:
             usual = cls.name(self)  # type: ignore[attr-defined]
             more = 3 if usual.startswith("Squeeze") else 1
@@ -226,8 +229,10 @@ def resized(self: Tensor, shape: tuple) -> Tensor:
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Make the tensor another one's elements: both share memory from now on."""
     if self.array.dtype != source.array.dtype:
-        raise RuntimeError(f"Could not set tensor of type {source.dtype.title} to a tensor of type "
-                           f"{self.dtype.title}")
+        raise RuntimeError(
+            f"Could not set tensor of type {source.dtype.title} to a tensor of type "
+            f"{self.dtype.title}"
+        )
     check_write(self, "set_", graph=source.requires_grad)
     if self.requires_grad or source.requires_grad:
         raise RuntimeError(f"set_() has no derivative; use copy_, at {where.here()}")
@@ -266,10 +271,16 @@ class Storage:
         return f"<memory of {self.nbytes()} bytes at {self.data_ptr():#x}>"
 
 
-for _door in (views.t, views.transpose, views.squeeze, views.unsqueeze, views.swapaxes,
-              strided.as_strided):
+for _door in (
+    views.t,
+    views.transpose,
+    views.squeeze,
+    views.unsqueeze,
+    views.swapaxes,
+    strided.as_strided,
+):
     METHODS[f"{_door.__name__}_"] = reshaped_in_place(f"{_door.__name__}_", _door)
-Tensor.shape = property(lambda self: new_tuple(Size, self.array.shape))  # type: ignore[attr-defined]
+Tensor.shape = property(lambda self: new_tuple(Size, self.array.shape))  # type: ignore[method-assign, assignment]
 for _fn in (size, stride, item, tolist, is_contiguous, storage_offset):
     METHODS[_fn.__name__] = _fn
 METHODS["dim"] = METHODS["ndimension"] = lambda self: self.array.ndim
@@ -289,5 +300,5 @@ METHODS["__float__"] = lambda self: scalar(self, float, "double")
 METHODS["__int__"] = lambda self: scalar(self, int, "int64_t")
 METHODS["__complex__"] = lambda self: scalar(self, complex, "c10::complex<double>")
 METHODS["__index__"], METHODS["__contains__"] = index_of, contains
-Tensor.nbytes = property(lambda self: self.array.nbytes)  # type: ignore[attr-defined]
-Tensor.itemsize = property(lambda self: self.array.itemsize)  # type: ignore[attr-defined]
+Tensor.nbytes = property(lambda self: self.array.nbytes)  # type: ignore[method-assign, assignment]
+Tensor.itemsize = property(lambda self: self.array.itemsize)  # type: ignore[method-assign, assignment]

@@ -25,8 +25,9 @@ from sapwood._ops.rules import cj
 
 def smooth(name: str, run: Callable, rule: Callable, doc: str, **fields: Any) -> Callable:
     """The record of a floating function; complex where NumPy has it."""
-    return primitive(name, "x", kind=MAP, run=run, dtype="float", grad=dict(x=rule), doc=doc,
-                     **fields)
+    return primitive(
+        name, "x", kind=MAP, run=run, dtype="float", grad=dict(x=rule), doc=doc, **fields
+    )
 
 
 def real_only(name: str) -> Callable[..., None]:
@@ -76,27 +77,55 @@ def logit_rule(g: Any, x: Any, eps: float | None) -> Any:
 
 exp = smooth("exp", np.exp, lambda g, out: g * cj(out), "e to the power of input.")
 exp2 = smooth("exp2", np.exp2, lambda g, out: g * cj(out) * math.log(2), "2 to the power of input.")
-expm1 = smooth("expm1", np.expm1, lambda g, out: g * cj(out + 1),
-               "exp(input) - 1, exact also near zero.")
+expm1 = smooth(
+    "expm1", np.expm1, lambda g, out: g * cj(out + 1), "exp(input) - 1, exact also near zero."
+)
 log = smooth("log", np.log, lambda g, x: g / cj(x), "The natural logarithm.")
-log1p = smooth("log1p", np.log1p, lambda g, x: g / cj(x + 1),
-               "log(1 + input), exact also near zero.", title="Log1PBackward0")
+log1p = smooth(
+    "log1p",
+    np.log1p,
+    lambda g, x: g / cj(x + 1),
+    "log(1 + input), exact also near zero.",
+    title="Log1PBackward0",
+)
 log2 = smooth("log2", np.log2, lambda g, x: g / (cj(x) * math.log(2)), "The logarithm of base 2.")
-log10 = smooth("log10", np.log10, lambda g, x: g / (cj(x) * math.log(10)),
-               "The logarithm of base 10.")
+log10 = smooth(
+    "log10", np.log10, lambda g, x: g / (cj(x) * math.log(10)), "The logarithm of base 10."
+)
 sqrt = smooth("sqrt", np.sqrt, lambda g, out: g / (2 * cj(out)), "The square root.")
-rsqrt = smooth("rsqrt", lambda x: np.reciprocal(np.sqrt(x)),
-               lambda g, out: g * cj(out * out * out) * -0.5, "1 / sqrt(input).")
-reciprocal = smooth("reciprocal", np.reciprocal, lambda g, out: neg(g * cj(out * out)),
-                    "1 / input.")
-square = primitive("square", "x", kind=MAP, run=square_run, title="PowBackward0",
-                   saved={"exponent": 2},
-                   grad=dict(x=lambda g, x: g * (cj(x) * 2)), doc="input * input.")
-sigmoid = smooth("sigmoid", sigmoid_run, lambda g, out: g * cj((1 - out) * out),
-                 "1 / (1 + exp(-input)).")
-logit = primitive("logit", "x; eps", kind=MAP, run=logit_run, dtype="float", sig="input, eps=None",
-                  grad=dict(x=logit_rule), check=real_only("logit"),
-                  doc="log(input / (1 - input)), the inverse of sigmoid; with eps clamped before.")
+rsqrt = smooth(
+    "rsqrt",
+    lambda x: np.reciprocal(np.sqrt(x)),
+    lambda g, out: g * cj(out * out * out) * -0.5,
+    "1 / sqrt(input).",
+)
+reciprocal = smooth(
+    "reciprocal", np.reciprocal, lambda g, out: neg(g * cj(out * out)), "1 / input."
+)
+square = primitive(
+    "square",
+    "x",
+    kind=MAP,
+    run=square_run,
+    title="PowBackward0",
+    saved={"exponent": 2},
+    grad=dict(x=lambda g, x: g * (cj(x) * 2)),
+    doc="input * input.",
+)
+sigmoid = smooth(
+    "sigmoid", sigmoid_run, lambda g, out: g * cj((1 - out) * out), "1 / (1 + exp(-input))."
+)
+logit = primitive(
+    "logit",
+    "x; eps",
+    kind=MAP,
+    run=logit_run,
+    dtype="float",
+    sig="input, eps=None",
+    grad=dict(x=logit_rule),
+    check=real_only("logit"),
+    doc="log(input / (1 - input)), the inverse of sigmoid; with eps clamped before.",
+)
 alias(sigmoid, "expit")
 
 
@@ -124,16 +153,30 @@ atan = smooth("atan", np.arctan, lambda g, x: g / cj(x * x + 1), "The arc tangen
 sinh = smooth("sinh", np.sinh, lambda g, x: g * cj(cosh(x)), "The hyperbolic sine.")
 cosh = smooth("cosh", np.cosh, lambda g, x: g * cj(sinh(x)), "The hyperbolic cosine.")
 tanh = smooth("tanh", np.tanh, lambda g, out: g * cj(1 - out * out), "The hyperbolic tangent.")
-asinh = smooth("asinh", np.arcsinh, lambda g, x: g * cj(rsqrt(x * x + 1)),
-               "The inverse hyperbolic sine.")
+asinh = smooth(
+    "asinh", np.arcsinh, lambda g, x: g * cj(rsqrt(x * x + 1)), "The inverse hyperbolic sine."
+)
 acosh = smooth("acosh", np.arccosh, acosh_rule, "The inverse hyperbolic cosine.")
-atanh = smooth("atanh", np.arctanh, lambda g, x: g / cj(1 - x * x),
-               "The inverse hyperbolic tangent.")
+atanh = smooth(
+    "atanh", np.arctanh, lambda g, x: g / cj(1 - x * x), "The inverse hyperbolic tangent."
+)
 sinc = smooth("sinc", np.sinc, sinc_rule, "sin(pi input) / (pi input); 1 at zero.")
-deg2rad = smooth("deg2rad", lambda x: x * (math.pi / 180), lambda g: g * (math.pi / 180),
-                 "Degrees to radians.", title="Deg2RadBackward0", check=no_complex("deg2rad"))
-rad2deg = smooth("rad2deg", lambda x: x * (180 / math.pi), lambda g: g * (180 / math.pi),
-                 "Radians to degrees.", title="Rad2DegBackward0", check=no_complex("rad2deg"))
+deg2rad = smooth(
+    "deg2rad",
+    lambda x: x * (math.pi / 180),
+    lambda g: g * (math.pi / 180),
+    "Degrees to radians.",
+    title="Deg2RadBackward0",
+    check=no_complex("deg2rad"),
+)
+rad2deg = smooth(
+    "rad2deg",
+    lambda x: x * (180 / math.pi),
+    lambda g: g * (180 / math.pi),
+    "Radians to degrees.",
+    title="Rad2DegBackward0",
+    check=no_complex("rad2deg"),
+)
 for _fn in (asin, acos, atan, asinh, acosh, atanh):
     alias(_fn, "arc" + _fn.__name__[1:])
 
@@ -141,21 +184,53 @@ for _fn in (asin, acos, atan, asinh, acosh, atanh):
 # ---- special functions ---------------------------------------------------------------------
 
 ROOT = math.sqrt(math.pi)
-erf = smooth("erf", special.erf, lambda g, x: g * (exp(neg(x * x)) * (2 / ROOT)),
-             "The error function.", check=real_only("erf"))
-erfc = smooth("erfc", special.erfc, lambda g, x: g * (exp(neg(x * x)) * (-2 / ROOT)),
-              "1 - erf(input), exact also where that is tiny.", check=real_only("erfc"))
-erfinv = smooth("erfinv", special.erfinv, lambda g, x: g * (exp(square(erfinv(x))) * (ROOT / 2)),
-                "The inverse of erf.", check=real_only("erfinv"))
-lgamma = smooth("lgamma", special.lgamma, lambda g, x: g * digamma(x),
-                "log|gamma(input)|.", check=real_only("lgamma"))
-digamma = smooth("digamma", special.digamma, lambda g, x: g * polygamma_of(x, 1),
-                 "The derivative of lgamma.", check=real_only("digamma"))
+erf = smooth(
+    "erf",
+    special.erf,
+    lambda g, x: g * (exp(neg(x * x)) * (2 / ROOT)),
+    "The error function.",
+    check=real_only("erf"),
+)
+erfc = smooth(
+    "erfc",
+    special.erfc,
+    lambda g, x: g * (exp(neg(x * x)) * (-2 / ROOT)),
+    "1 - erf(input), exact also where that is tiny.",
+    check=real_only("erfc"),
+)
+erfinv = smooth(
+    "erfinv",
+    special.erfinv,
+    lambda g, x: g * (exp(square(erfinv(x))) * (ROOT / 2)),
+    "The inverse of erf.",
+    check=real_only("erfinv"),
+)
+lgamma = smooth(
+    "lgamma",
+    special.lgamma,
+    lambda g, x: g * digamma(x),
+    "log|gamma(input)|.",
+    check=real_only("lgamma"),
+)
+digamma = smooth(
+    "digamma",
+    special.digamma,
+    lambda g, x: g * polygamma_of(x, 1),
+    "The derivative of lgamma.",
+    check=real_only("digamma"),
+)
 polygamma_of = primitive(
-    "_polygamma", "x; n", kind=MAP, dtype="float", in_place="polygamma_",
+    "_polygamma",
+    "x; n",
+    kind=MAP,
+    dtype="float",
+    in_place="polygamma_",
     run=lambda x, n: special.polygamma(x, n) if n else special.digamma(x),
-    title="PolygammaBackward0", grad=dict(x=lambda g, x, n: g * polygamma_of(x, n + 1)),
-    check=real_only("polygamma"), doc="The n-th derivative of digamma.")
+    title="PolygammaBackward0",
+    grad=dict(x=lambda g, x, n: g * polygamma_of(x, n + 1)),
+    check=real_only("polygamma"),
+    doc="The n-th derivative of digamma.",
+)
 
 
 @function_only
@@ -179,8 +254,9 @@ METHODS["polygamma"] = border(polygamma_method)
 
 def stepwise(name: str, run: Callable, doc: str) -> Callable:
     """The record of a function that is constant between its steps; integers stay as they are."""
-    refused = only(name, "if", c=f"{name} is not supported for complex inputs",
-                   error=NotImplementedError)
+    refused = only(
+        name, "if", c=f"{name} is not supported for complex inputs", error=NotImplementedError
+    )
     return primitive(name, "x", kind=MAP, run=run, grad=dict(x=nothing), check=refused, doc=doc)
 
 
@@ -189,7 +265,7 @@ def round_run(x: np.ndarray, decimals: int | None) -> np.ndarray:
     if x.dtype.kind in "iu":
         if decimals is None:
             return x.copy()
-        raise NotImplementedError("\"round_cpu\" not implemented for integers with decimals=")
+        raise NotImplementedError('"round_cpu" not implemented for integers with decimals=')
     if not decimals:
         return np.rint(x)
     power = 10.0 ** abs(decimals)
@@ -200,12 +276,26 @@ floor = stepwise("floor", np.floor, "The largest integer not above input.")
 ceil = stepwise("ceil", np.ceil, "The smallest integer not below input.")
 trunc = stepwise("trunc", np.trunc, "input without its fractional part.")
 round_ = primitive(
-    "round", "x; decimals", kind=MAP, run=round_run, grad=dict(x=nothing),
+    "round",
+    "x; decimals",
+    kind=MAP,
+    run=round_run,
+    grad=dict(x=nothing),
     title=lambda node: f"RoundBackward{int(node.attrs[0] is not None)}",
-    sig="input, *, decimals=None", check=only("round", "if"),
-    doc="The nearest number with that many decimals (default: integer), half to even.")
-frac = primitive("frac", "x", kind=MAP, run=lambda x: x - np.trunc(x), grad=dict(x=lambda g: g),
-                 alias=True, check=only("frac", "f"), doc="The fractional part, with input's sign.")
+    sig="input, *, decimals=None",
+    check=only("round", "if"),
+    doc="The nearest number with that many decimals (default: integer), half to even.",
+)
+frac = primitive(
+    "frac",
+    "x",
+    kind=MAP,
+    run=lambda x: x - np.trunc(x),
+    grad=dict(x=lambda g: g),
+    alias=True,
+    check=only("frac", "f"),
+    doc="The fractional part, with input's sign.",
+)
 alias(trunc, "fix")
 
 
@@ -237,23 +327,64 @@ def sgn_rule(g: Any, x: Any, out: Any) -> Any:
 
 
 neg = primitive(
-    "neg", "x", kind=MAP, run=np.negative, grad=dict(x=lambda g: neg(g)), doc="-input.",
-    check=only("neg", "ifc", error=RuntimeError, b=(
-        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-        "invert a mask, use the `~` or `logical_not()` operator instead.")))
-abs_ = primitive("abs", "x", kind=MAP, run=np.abs, grad=dict(x=lambda g, x: g * sgn(x)),
-                 check=only("abs", "ifc"), doc="The absolute value (of complex numbers: real).")
+    "neg",
+    "x",
+    kind=MAP,
+    run=np.negative,
+    grad=dict(x=lambda g: neg(g)),
+    doc="-input.",
+    check=only(
+        "neg",
+        "ifc",
+        error=RuntimeError,
+        b=(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        ),
+    ),
+)
+abs_ = primitive(
+    "abs",
+    "x",
+    kind=MAP,
+    run=np.abs,
+    grad=dict(x=lambda g, x: g * sgn(x)),
+    check=only("abs", "ifc"),
+    doc="The absolute value (of complex numbers: real).",
+)
 sign = primitive(
-    "sign", "x", kind=MAP, run=sign_run, grad=dict(x=nothing), doc="-1, 0 or 1.",
-    check=only("sign", "bif", c="Unlike NumPy, torch.sign is not intended to support complex "
-               "numbers. Please use torch.sgn instead.", error=NotImplementedError))
-sgn = primitive("sgn", "x", kind=MAP, run=sgn_run, grad=dict(x=sgn_rule),
-                doc="input / |input|, zero at zero.")
+    "sign",
+    "x",
+    kind=MAP,
+    run=sign_run,
+    grad=dict(x=nothing),
+    doc="-1, 0 or 1.",
+    check=only(
+        "sign",
+        "bif",
+        c="Unlike NumPy, torch.sign is not intended to support complex "
+        "numbers. Please use torch.sgn instead.",
+        error=NotImplementedError,
+    ),
+)
+sgn = primitive(
+    "sgn", "x", kind=MAP, run=sgn_run, grad=dict(x=sgn_rule), doc="input / |input|, zero at zero."
+)
 relu = primitive(
-    "relu", "x", kind=MAP, run=lambda x: np.maximum(x, 0),
-    grad=dict(x=lambda g, out: where(le(out, 0), 0, g)), doc="max(input, 0).",
-    check=only("relu", "if", b="Boolean inputs not supported for relu", error=RuntimeError,
-               c="clamp is not supported for complex types"))
+    "relu",
+    "x",
+    kind=MAP,
+    run=lambda x: np.maximum(x, 0),
+    grad=dict(x=lambda g, out: where(le(out, 0), 0, g)),
+    doc="max(input, 0).",
+    check=only(
+        "relu",
+        "if",
+        b="Boolean inputs not supported for relu",
+        error=RuntimeError,
+        c="clamp is not supported for complex types",
+    ),
+)
 alias(neg, "negative")
 alias(abs_, "absolute")
 

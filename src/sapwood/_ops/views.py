@@ -60,10 +60,12 @@ def view_dtype(x: Tensor, kind: Any) -> Tensor:
             raise RuntimeError(f"self.dim() cannot be 0 {text}")
         if a.shape[-1] % ratio:
             raise RuntimeError(
-                f"self.size(-1) must be divisible by {ratio} {text}, but got {a.shape[-1]}")
+                f"self.size(-1) must be divisible by {ratio} {text}, but got {a.shape[-1]}"
+            )
         if a.strides[-1] != a.itemsize and a.size:
             raise RuntimeError(
-                f"self.stride(-1) must be 1 {text}, but got {a.strides[-1] // a.itemsize}")
+                f"self.stride(-1) must be 1 {text}, but got {a.strides[-1] // a.itemsize}"
+            )
         if any(s % want.itemsize for s in a.strides[:-1]):
             raise RuntimeError(f"self.stride must be divisible by {ratio} {text}")
     t = plain(a.view(want))
@@ -79,13 +81,21 @@ def asked_dtype(shape: tuple, keywords: dict) -> Any:
 
 
 view = view_record(
-    "view", "x; shape", view="maybe", title="ViewBackward0", run=np.reshape, bind=view_shape,
-    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)), sig="input, *shape, **keywords",
+    "view",
+    "x; shape",
+    view="maybe",
+    title="ViewBackward0",
+    run=np.reshape,
+    bind=view_shape,
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    sig="input, *shape, **keywords",
     prologue="""
 if type(input) in KINDS and asked_dtype(shape, keywords) is not None:
     return view_dtype(input, asked_dtype(shape, keywords))
-""", env={"asked_dtype": asked_dtype, "view_dtype": view_dtype},
-    doc="The same elements in another shape, or the same bytes in another dtype; never a copy.")
+""",
+    env={"asked_dtype": asked_dtype, "view_dtype": view_dtype},
+    doc="The same elements in another shape, or the same bytes in another dtype; never a copy.",
+)
 
 
 def reshape_shape(a: np.ndarray, shape: tuple, keywords: dict | None = None) -> tuple:
@@ -107,22 +117,41 @@ def reshape_strided(x: Tensor, shape: tuple, keywords: dict, site: tuple) -> Ten
 
 
 reshape = view_record(
-    "reshape", "x; shape", view="maybe", title="ViewBackward0", run=np.reshape, bind=reshape_shape,
-    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)), sig="input, *shape, **keywords",
+    "reshape",
+    "x; shape",
+    view="maybe",
+    title="ViewBackward0",
+    run=np.reshape,
+    bind=reshape_shape,
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    sig="input, *shape, **keywords",
     prologue="""
 if type(input) in KINDS and not input.array.flags.c_contiguous:
     f = getframe(1)
     return reshape_strided(input, shape, keywords, (f.f_code, f.f_lasti))
-""", env={"reshape_strided": reshape_strided},
-    doc="The elements in another shape: a view where memory allows, else a copy.")
+""",
+    env={"reshape_strided": reshape_strided},
+    doc="The elements in another shape: a view where memory allows, else a copy.",
+)
 reshape_alias = view_record(
-    "_reshape_alias", "x; shape", view="maybe", title="ReshapeAliasBackward0", run=np.reshape,
+    "_reshape_alias",
+    "x; shape",
+    view="maybe",
+    title="ReshapeAliasBackward0",
+    run=np.reshape,
     grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
-    doc="A view of strided memory in another shape.")
+    doc="A view of strided memory in another shape.",
+)
 unsafe_view = primitive(
-    "_unsafe_view", "x; shape", kind=MOVE, dtype="keep", title="UnsafeViewBackward0",
-    run=np.reshape, grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
-    doc="Another shape of a copy that nobody else sees.")
+    "_unsafe_view",
+    "x; shape",
+    kind=MOVE,
+    dtype="keep",
+    title="UnsafeViewBackward0",
+    run=np.reshape,
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    doc="Another shape of a copy that nobody else sees.",
+)
 
 
 @method
@@ -173,7 +202,9 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         found = infer(given, shape[d])
     except RuntimeError as e:
         raise RuntimeError(
-            str(e) if "one dimension" in str(e) else f"unflatten: Provided sizes {list(given)} "
+            str(e)
+            if "one dimension" in str(e)
+            else f"unflatten: Provided sizes {list(given)} "
             f"don't multiply up to the size of dim {d} ({shape[d]}) in the input tensor"
         ) from None
     return view(input, (*shape[:d], *found, *shape[d + 1 :]))
@@ -199,14 +230,23 @@ def squeeze_title(node: Any) -> str:
 
 
 squeeze = view_record(
-    "squeeze", "x; dim axes", title=squeeze_title, bind=squeeze_args,
-    run=lambda a, dim, axes: a.squeeze(axes), sig="input, dim=None, axis=None",
+    "squeeze",
+    "x; dim axes",
+    title=squeeze_title,
+    bind=squeeze_args,
+    run=lambda a, dim, axes: a.squeeze(axes),
+    sig="input, dim=None, axis=None",
     grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
-    doc="Without the dimensions of extent 1: all, or those given.")
+    doc="Without the dimensions of extent 1: all, or those given.",
+)
 unsqueeze = view_record(
-    "unsqueeze", "x; dim", run=lambda a, dim: a.reshape((*a.shape[:dim], 1, *a.shape[dim:])),
-    bind=lambda a, dim: (axis(dim, a.ndim + 1),), grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
-    doc="With a dimension of extent 1 at `dim`.")
+    "unsqueeze",
+    "x; dim",
+    run=lambda a, dim: a.reshape((*a.shape[:dim], 1, *a.shape[dim:])),
+    bind=lambda a, dim: (axis(dim, a.ndim + 1),),
+    grad=dict(x=lambda g, x_shape: g.reshape(x_shape)),
+    doc="With a dimension of extent 1 at `dim`.",
+)
 
 
 # ---- other orders ----------------------------------------------------------------------------
@@ -236,16 +276,22 @@ def inverse(dims: tuple) -> tuple:
 
 
 permute = view_record(
-    "permute", "x; dims", run=lambda a, dims: a.transpose(dims), bind=permutation,
+    "permute",
+    "x; dims",
+    run=lambda a, dims: a.transpose(dims),
+    bind=permutation,
     sig="input, *dims, **keywords",
     grad=dict(x=lambda g, dims: apply(permute.op, g, (inverse(dims),))),
-    doc="The dimensions in another order.")
+    doc="The dimensions in another order.",
+)
 transpose = view_record(
-    "transpose", "x; dim0 dim1",
+    "transpose",
+    "x; dim0 dim1",
     run=lambda a, dim0, dim1: a.swapaxes(dim0, dim1) if a.ndim else a[...],
     grad=dict(x=lambda g, attrs: apply(transpose.op, g, attrs)),
     bind=lambda a, dim0, dim1: (axis(dim0, a.ndim), axis(dim1, a.ndim)),
-    doc="Two dimensions swapped.")
+    doc="Two dimensions swapped.",
+)
 alias(transpose, "swapdims")
 
 
@@ -256,8 +302,15 @@ def at_most_2d(a: np.ndarray) -> tuple:
     return ()
 
 
-t = view_record("t", "x", run=lambda a: a.T, title="TBackward0", bind=at_most_2d,
-                grad=dict(x=lambda g: apply(t.op, g, ())), doc="The transpose of a matrix.")
+t = view_record(
+    "t",
+    "x",
+    run=lambda a: a.T,
+    title="TBackward0",
+    bind=at_most_2d,
+    grad=dict(x=lambda g: apply(t.op, g, ())),
+    doc="The transpose of a matrix.",
+)
 
 
 @function
@@ -301,8 +354,11 @@ def matrices(x: Tensor, name: str) -> bool:
         end = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
         raise RuntimeError(f"{name} is only supported on {what}. Got {n}-D tensor.{end}")
     if not n:
-        warnings.warn(f"{name} is deprecated on 0-D tensors. This function is the identity in "
-                      "these cases.", UserWarning, stacklevel=4)
+        warnings.warn(
+            f"{name} is deprecated on 0-D tensors. This function is the identity in these cases.",
+            UserWarning,
+            stacklevel=4,
+        )
     return bool(n)
 
 
@@ -314,8 +370,13 @@ def reversed_dims(self: Tensor) -> Tensor:
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
             "deprecated and it will throw an error in a future release. Consider `x.mT` to "
             "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
-            "reverse the dimensions of a tensor." if n else "Tensor.T is deprecated on 0-D "
-            "tensors. This function is the identity in these cases.", UserWarning, stacklevel=3)
+            "reverse the dimensions of a tensor."
+            if n
+            else "Tensor.T is deprecated on 0-D "
+            "tensors. This function is the identity in these cases.",
+            UserWarning,
+            stacklevel=3,
+        )
     return permute(self, tuple(range(n))[::-1])
 
 
@@ -374,16 +435,27 @@ def expand_run(a: np.ndarray, shape: tuple) -> np.ndarray:
     if a.shape == shape:
         return a[...]
     flags = ["multi_index", "refs_ok", "zerosize_ok"]
-    out = np.nditer((a,), flags=flags, op_flags=[["readonly"]], itershape=shape,  # type: ignore[call-overload]
-                    order="C").itviews[0]
+    out = np.nditer(
+        (a,),
+        flags=flags,
+        op_flags=[["readonly"]],
+        itershape=shape,  # type: ignore[call-overload]
+        order="C",
+    ).itviews[0]
     if a.flags.writeable:
         out.flags.writeable = True
     return out
 
 
 expand = view_record(
-    "expand", "x; shape", run=expand_run, bind=expand_shape, grad=dict(x=lambda g: g),
-    sig="input, *size, **keywords", doc="Repeated along dimensions of extent 1, without a copy.")
+    "expand",
+    "x; shape",
+    run=expand_run,
+    bind=expand_shape,
+    grad=dict(x=lambda g: g),
+    sig="input, *size, **keywords",
+    doc="Repeated along dimensions of extent 1, without a copy.",
+)
 
 
 @method

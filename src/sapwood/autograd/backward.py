@@ -86,7 +86,7 @@ def make_seed(index: int, root: Any, node: Node, port: int, given: Any, *, graph
             )
         seed = given
         if given.array.dtype != meta.dtype:
-            seed = seed.to(dt.of(meta.dtype))  # type: ignore[attr-defined]
+            seed = seed.to(dt.of(meta.dtype))
     return seed if graph else seed.array
 
 
@@ -283,7 +283,7 @@ def batched(
             grad(
                 outputs,
                 as_list(inputs),
-                [None if r is None else r[i] for r in rows],  # type: ignore[index]
+                [None if r is None else r[i] for r in rows],
                 retain_graph=(retain if last else True),
                 create_graph=graph,
                 allow_unused=allow_unused,
@@ -331,4 +331,4 @@ def tensor_backward(
 
 ONES = {np.dtype(code): np.ones((), code) for code in ("f2", "f4", "f8")}
 tensor_backward.__name__ = "backward"
-Tensor.backward = tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = tensor_backward  # type: ignore[method-assign, assignment]

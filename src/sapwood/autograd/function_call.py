@@ -147,7 +147,7 @@ class Call:
         """A view of all of a tensor, made as forward makes views."""
         try:
             MODE.set(self.mode.but(grad=False))
-            view = t.view(t.array.shape)  # type: ignore[attr-defined]
+            view = t.view(t.array.shape)
         finally:
             MODE.set(self.mode)
         view.view_kind = CUSTOM

@@ -43,10 +43,7 @@ def split_digits() -> tuple[Data, Data]:
     images, labels = (sapwood.from_numpy(array) for array in load_digits())
     order = sapwood.randperm(len(images))
     images, labels = images[order], labels[order]
-    return (
-        Data(images[HELD_OUT:], labels[HELD_OUT:]),
-        Data(images[:HELD_OUT], labels[:HELD_OUT]),
-    )
+    return (Data(images[HELD_OUT:], labels[HELD_OUT:]), Data(images[:HELD_OUT], labels[:HELD_OUT]))
 
 
 def parameters() -> list[Tensor]:

@@ -39,23 +39,45 @@ def comparison(*, complexes: bool = False) -> list[Sample]:
 
 def predicate(*, complexes: bool = True) -> list[Sample]:
     """Samples of a property of each element."""
-    found = [sample(A), sample(A[::-1]), sample(A.astype("f4")), sample(f()), sample(f(0, 2)),
-             sample(i(3, low=-2)), sample(i(3, dtype="u1")), sample(BOOLS), sample(f(3, 2).T)]
+    found = [
+        sample(A),
+        sample(A[::-1]),
+        sample(A.astype("f4")),
+        sample(f()),
+        sample(f(0, 2)),
+        sample(i(3, low=-2)),
+        sample(i(3, dtype="u1")),
+        sample(BOOLS),
+        sample(f(3, 2).T),
+    ]
     return found + [sample(C)] if complexes else found
 
 
 def logic() -> list[Sample]:
     """Samples of a logical operation: any dtypes."""
-    return [sample(BOOLS, BOOLS[::-1]), sample(i(3), i(2, 1)), sample(A, B), sample(f(3), i(3)),
-            sample(BOOLS[0], f(2, 1)), sample(C, C[::-1]), sample(f(), f()), sample(f(0), f(0))]
+    return [
+        sample(BOOLS, BOOLS[::-1]),
+        sample(i(3), i(2, 1)),
+        sample(A, B),
+        sample(f(3), i(3)),
+        sample(BOOLS[0], f(2, 1)),
+        sample(C, C[::-1]),
+        sample(f(), f()),
+        sample(f(0), f(0)),
+    ]
 
 
 def bits(*, bools: bool = True, numbers: bool = True, high: int = 5) -> list[Sample]:
     """Samples of an operation on integers."""
     x, y = i(3, 4, low=-9, high=9), i(3, 4, high=high)
     found = [
-        sample(x, y), sample(x[:, :1], y[0]), sample(x[0], y[:, :1]), sample(x[::-1], y),
-        sample(i(), i()), sample(i(0, 3), i(3)), sample(x.astype("i1"), y.astype("u1")),
+        sample(x, y),
+        sample(x[:, :1], y[0]),
+        sample(x[0], y[:, :1]),
+        sample(x[::-1], y),
+        sample(i(), i()),
+        sample(i(0, 3), i(3)),
+        sample(x.astype("i1"), y.astype("u1")),
         sample(x.astype("i4"), y),
     ]
     if numbers:
@@ -66,8 +88,10 @@ def bits(*, bools: bool = True, numbers: bool = True, high: int = 5) -> list[Sam
 
 
 SHIFTS = np.array([0, 1, 63, 64, 70, -1])
-SHIFTED = [sample(np.array([1, -5, 3, -1, 7, -2]), SHIFTS),
-           sample(np.array([1, 255, 3, 1, 7, 2], "u1"), np.array([0, 1, 8, 7, 9, 200], "u1"))]
+SHIFTED = [
+    sample(np.array([1, -5, 3, -1, 7, -2]), SHIFTS),
+    sample(np.array([1, 255, 3, 1, 7, 2], "u1"), np.array([0, 1, 8, 7, 9, 200], "u1")),
+]
 
 
 CLOSE = np.array([1.0, 1.0, 1.0, np.inf, np.inf, np.nan, 0.0])
@@ -94,23 +118,47 @@ SAMPLES = {
     "bitwise_and": bits(),
     "bitwise_or": bits(),
     "bitwise_xor": bits(),
-    "bitwise_not": [sample(i(3, 4, low=-9)), sample(i(3, dtype="u1")), sample(BOOLS), sample(i()),
-                    sample(i(0)), sample(i(4, dtype="i2")[::-1])],
+    "bitwise_not": [
+        sample(i(3, 4, low=-9)),
+        sample(i(3, dtype="u1")),
+        sample(BOOLS),
+        sample(i()),
+        sample(i(0)),
+        sample(i(4, dtype="i2")[::-1]),
+    ],
     "bitwise_left_shift": [*bits(bools=False), *SHIFTED],
     "bitwise_right_shift": [*bits(bools=False), *SHIFTED],
     "gcd": bits(bools=False, numbers=False, high=12),
     "lcm": bits(bools=False, numbers=False, high=12),
     "isclose": [
-        sample(CLOSE, NEAR), sample(CLOSE, NEAR, equal_nan=True), sample(CLOSE, NEAR, 0.2, 0.0),
-        sample(CLOSE.astype("f4"), NEAR.astype("f4")), sample(i(3), i(3)[::-1]),
-        sample(i(3), i(3) + 1, rtol=0.5), sample(f(3, 1), f(4)), sample(BOOLS, BOOLS[::-1]),
-        sample(f(), f()), sample(f(0), f(0)), sample(C, C),
+        sample(CLOSE, NEAR),
+        sample(CLOSE, NEAR, equal_nan=True),
+        sample(CLOSE, NEAR, 0.2, 0.0),
+        sample(CLOSE.astype("f4"), NEAR.astype("f4")),
+        sample(i(3), i(3)[::-1]),
+        sample(i(3), i(3) + 1, rtol=0.5),
+        sample(f(3, 1), f(4)),
+        sample(BOOLS, BOOLS[::-1]),
+        sample(f(), f()),
+        sample(f(0), f(0)),
+        sample(C, C),
     ],
-    "allclose": [sample(f(3), f(3)), sample(f(3), f(3) + 1e-9), sample(f(3), g(3)),
-                 sample(f(3), f(3)[:1]), sample(CLOSE, CLOSE),
-                 sample(CLOSE, CLOSE, equal_nan=True)],
-    "equal": [sample(f(3), f(3)), sample(f(3), g(3)), sample(f(3), f(3)[:1]), sample(f(0), f(0)),
-              sample(i(3), i(3).astype("f8")), sample(CLOSE, CLOSE)],
+    "allclose": [
+        sample(f(3), f(3)),
+        sample(f(3), f(3) + 1e-9),
+        sample(f(3), g(3)),
+        sample(f(3), f(3)[:1]),
+        sample(CLOSE, CLOSE),
+        sample(CLOSE, CLOSE, equal_nan=True),
+    ],
+    "equal": [
+        sample(f(3), f(3)),
+        sample(f(3), g(3)),
+        sample(f(3), f(3)[:1]),
+        sample(f(0), f(0)),
+        sample(i(3), i(3).astype("f8")),
+        sample(CLOSE, CLOSE),
+    ],
     "where": [
         sample(BOOLS, f(2, 3), g(2, 3)),
         sample(BOOLS, f(3), g(2, 1)),

@@ -13,6 +13,10 @@ def ufunc(fn: np.ufunc, *args: object) -> Sample:
 
 
 SAMPLES = {
-    "__array_ufunc__": [ufunc(np.exp, f(3)), ufunc(np.multiply, f(2, 3), g(3)),
-                        ufunc(np.power, f(3, low=0.3), 2), ufunc(np.greater, f(3), 0.5)],
+    "__array_ufunc__": [
+        ufunc(np.exp, f(3)),
+        ufunc(np.multiply, f(2, 3), g(3)),
+        ufunc(np.power, f(3, low=0.3), 2),
+        ufunc(np.greater, f(3), 0.5),
+    ]
 }

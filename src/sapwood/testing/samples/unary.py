@@ -18,10 +18,16 @@ def z(*shape: int) -> np.ndarray:
 
 
 def smooth(
-    low: float = -2.0, high: float = 2.0, *, ints: bool = True, complexes: bool = True,
-    edges: np.ndarray = EDGES, **kwargs: Any,
+    low: float = -2.0,
+    high: float = 2.0,
+    *,
+    ints: bool = True,
+    complexes: bool = True,
+    edges: np.ndarray = EDGES,
+    **kwargs: Any,
 ) -> list[Sample]:
     """Samples of a function that is smooth in (low, high)."""
+
     def values(*shape: int) -> np.ndarray:
         return f(*shape, low=low, high=high)
 
@@ -37,11 +43,17 @@ def smooth(
         sample(edges.astype("f4"), grad=False, **kwargs),
     ]
     if ints:
-        found += [sample(i(4, low=-2, high=3), **kwargs), sample(i(3, dtype="u1"), **kwargs),
-                  sample(BOOLS, **kwargs)]
+        found += [
+            sample(i(4, low=-2, high=3), **kwargs),
+            sample(i(3, dtype="u1"), **kwargs),
+            sample(BOOLS, **kwargs),
+        ]
     if complexes:
-        found += [sample(z(2, 3), **kwargs), sample(z(3)[::-1], **kwargs),
-                  sample(z(2).astype("c8"), **kwargs)]
+        found += [
+            sample(z(2, 3), **kwargs),
+            sample(z(3)[::-1], **kwargs),
+            sample(z(2).astype("c8"), **kwargs),
+        ]
     return found
 
 
@@ -70,9 +82,12 @@ SAMPLES = {
     "reciprocal": smooth(0.2, 3),
     "square": smooth(),
     "sigmoid": [*smooth(), sample(np.array([-800.0, 800.0, 40.0, -40.0]))],
-    "logit": [*smooth(0.1, 0.9, complexes=False, edges=EDGES[2:]), sample(np.zeros(1), grad=False),
-              sample(f(4, low=0.1, high=0.9), 0.05),
-              sample(np.array([-1.0, 0.0, 0.04, 0.5, 0.96, 1.0]), 0.05, grad=False)],
+    "logit": [
+        *smooth(0.1, 0.9, complexes=False, edges=EDGES[2:]),
+        sample(np.zeros(1), grad=False),
+        sample(f(4, low=0.1, high=0.9), 0.05),
+        sample(np.array([-1.0, 0.0, 0.04, 0.5, 0.96, 1.0]), 0.05, grad=False),
+    ],
     "sin": smooth(),
     "cos": smooth(),
     "tan": smooth(-1, 1),
@@ -90,10 +105,15 @@ SAMPLES = {
     "rad2deg": smooth(complexes=False),
     "erf": [*smooth(complexes=False), sample(f(9, low=-6, high=6))],
     "erfc": [*smooth(complexes=False), sample(f(9, low=-6, high=9))],
-    "erfinv": [*smooth(-0.9, 0.9, complexes=False),
-               sample(np.array([0.999999, -0.9999999999, 1e-300]), grad=False)],
-    "lgamma": [*smooth(0.2, 3, complexes=False), sample(f(9, low=-3.9, high=-3.1)),
-               sample(f(9, low=3, high=40))],
+    "erfinv": [
+        *smooth(-0.9, 0.9, complexes=False),
+        sample(np.array([0.999999, -0.9999999999, 1e-300]), grad=False),
+    ],
+    "lgamma": [
+        *smooth(0.2, 3, complexes=False),
+        sample(f(9, low=-3.9, high=-3.1)),
+        sample(f(9, low=3, high=40)),
+    ],
     "digamma": [*smooth(0.2, 3, complexes=False), sample(f(9, low=3, high=40))],
     "_polygamma": [sample(f(4, low=0.2, high=5), 1, torch=""), sample(i(3, low=1), 2, torch="")],
     "polygamma": [
@@ -108,15 +128,28 @@ SAMPLES = {
     "ceil": stepwise(),
     "trunc": stepwise(),
     "round": [*stepwise(), *(sample(f(6, low=-20, high=20), decimals=d) for d in (0, 1, 2, -1))],
-    "frac": [sample(f(3, 4, low=0.1, high=0.9)), sample(f(low=0.1, high=0.9)), sample(f(0)),
-             sample(f(4, low=-0.9, high=-0.1)[::-1]), sample(EDGES, grad=False)],
+    "frac": [
+        sample(f(3, 4, low=0.1, high=0.9)),
+        sample(f(low=0.1, high=0.9)),
+        sample(f(0)),
+        sample(f(4, low=-0.9, high=-0.1)[::-1]),
+        sample(EDGES, grad=False),
+    ],
     "neg": [*smooth(ints=False), sample(i(4)), sample(i(3, dtype="u1")), sample(i(3, dtype="i2"))],
-    "abs": [*smooth(0.2, 2, ints=False), sample(f(3, low=-2, high=-0.2)), sample(i(4, low=-3)),
-            sample(np.array([3 + 4j, 0, -2j]), grad=False)],
+    "abs": [
+        *smooth(0.2, 2, ints=False),
+        sample(f(3, low=-2, high=-0.2)),
+        sample(i(4, low=-3)),
+        sample(np.array([3 + 4j, 0, -2j]), grad=False),
+    ],
     "sign": stepwise(bools=True),
     "sgn": [*stepwise(bools=True), sample(z(2, 3)), sample(np.array([3 + 4j, 0, -2j]), grad=False)],
-    "relu": [*smooth(0.1, 2, ints=False, complexes=False), sample(f(3, low=-2, high=-0.1)),
-             sample(f(3, 4)), sample(i(4, low=-3))],
+    "relu": [
+        *smooth(0.1, 2, ints=False, complexes=False),
+        sample(f(3, low=-2, high=-0.1)),
+        sample(f(3, 4)),
+        sample(i(4, low=-3)),
+    ],
     "positive": [sample(f(2, 3)), sample(i(3)), sample(z(2))],
     "__pos__": [sample(f(2, 3), method=True), sample(i(3), method=True)],
 }
