@@ -6,7 +6,10 @@ differences. Where an operation should differ from PyTorch, DIFFERENT says why.
 
 from __future__ import annotations
 
+import functools
 import gc
+import inspect
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,7 +24,7 @@ from sapwood._core import dtype as dt
 from sapwood._core.border import ALIASES, FUNCTIONS, METHODS
 from sapwood._core.door import TABLE
 from sapwood._core.op import CALL, MAP
-from sapwood._core.tensor import Tensor
+from sapwood._core.tensor import Tensor, plain
 from sapwood.testing import collect
 from sapwood.testing.case import OURS, Case, Gradients, Run, as_function, gradients, run
 from sapwood.testing.check import check_gradients
@@ -44,8 +47,7 @@ RESHAPES = frozenset(
     {"squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"}
 )
 IMPOSSIBLE = {"fill": ["first operand broadcasts"]}  # samples that an operation cannot have
-F16, F32 = dt.float16.np, dt.F32
-NARROW = {dt.F64: F32, dt.complex128.np: dt.complex64.np}
+NARROW = {dt.F64: dt.F32, dt.complex128.np: dt.complex64.np}
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +175,11 @@ def test_samples_are_various(name: str) -> None:
 # ---- values -----------------------------------------------------------------------------------
 
 
+def as_torch(name: str) -> list[Case]:
+    """The cases that PyTorch can run, too."""
+    return [c for c in CASES[name] if c.sample.torch != ""]
+
+
 def compare_values(case: Case, mine: Run, theirs: Run) -> str | None:
     """Values, dtypes, shapes, and whether a gradient flows."""
     if case.name in UNDEFINED:
@@ -196,7 +203,7 @@ def test_value(name: str, oracle: Any) -> None:
         theirs = run(case, oracle)
         return differs(case, "value", compare_values(case, run(case), theirs))
 
-    every([c for c in CASES[name] if c.sample.torch != ""], check)
+    every(as_torch(name), check)
 
 
 @EVERY
@@ -208,7 +215,7 @@ def test_golden(name: str) -> None:
         known = {(name, what, *n) for what in ("value", "grad") for n in ((), (case.number,))}
         return None if known & set(DIFFERENT) else Golden.check(case)
 
-    every([c for c in CASES[name] if c.sample.torch != ""], check)
+    every(as_torch(name), check)
 
 
 # ---- derivatives ----------------------------------------------------------------------------
@@ -329,37 +336,35 @@ def fixed(case: Case) -> bool:
     )
 
 
+def in_half(case: Case, kind: np.dtype, oracle: Any) -> str | None:
+    """The case in a 16-bit dtype: values as PyTorch's within an ulp, gradients of that dtype."""
+    low = case.cast(lambda old: kind if old == dt.F64 else old)
+    wants = frozenset({kind})
+    try:
+        theirs = run(low, oracle, wants=wants)
+    except (RuntimeError, NotImplementedError):  # PyTorch has no kernel for it
+        return None
+    mine = run(low, wants=wants)
+    if case.name in UNDEFINED:
+        return None
+    text = unlike("output", arrays(mine, mine.outputs), arrays(theirs, theirs.outputs))
+    if text is None and mine.inputs and mine.differentiable:
+        for i, g in enumerate(gradients(low, mine).first):
+            if g is not None and g.dtype != mine.inputs[i].dtype:
+                text = f"gradient {i} is {g.dtype}"
+    return text
+
+
 @EVERY
 def test_half_precision(name: str, oracle: Any) -> None:
-    """float16 is stored as such, computed in float32, rounded once: within an ulp of PyTorch."""
-
-    def half(kind: np.dtype) -> np.dtype:
-        return F16 if kind == dt.F64 else kind
+    """16-bit numbers are stored as such, computed in float32, rounded once."""
+    kinds = [k for k in (dt.float16.np, dt.BF16) if k is not None]
 
     def check(case: Case) -> str | None:
-        low = case.cast(half)
-        try:
-            theirs = run(low, oracle, wants=frozenset({F16}))
-        except (RuntimeError, NotImplementedError):  # no kernel for Half
-            return None
-        mine = run(low, wants=frozenset({F16}))
-        if case.name in UNDEFINED:
-            return None
-        text = unlike("output", arrays(mine, mine.outputs), arrays(theirs, theirs.outputs))
-        if text is None and mine.inputs and mine.differentiable:
-            for i, g in enumerate(gradients(low, mine).first):
-                if g is not None and g.dtype != mine.inputs[i].dtype:
-                    text = f"gradient {i} is {g.dtype}"
-        return differs(case, "half", text)
+        wrong = [f"{k.name}: {text}" for k in kinds if (text := in_half(case, k, oracle))]
+        return differs(case, "half", "; ".join(wrong) or None)
 
-    every(
-        [
-            c
-            for c in CASES[name]
-            if c.sample.torch != "" and any(a.dtype == dt.F64 for a in c.arrays())
-        ],
-        check,
-    )
+    every([c for c in as_torch(name) if any(a.dtype == dt.F64 for a in c.arrays())], check)
 
 
 # ---- hygiene --------------------------------------------------------------------------------
@@ -426,7 +431,7 @@ def test_aliases_as_torch(name: str, oracle: Any) -> None:
         a, b = sharing(mine), sharing(theirs)
         return differs(case, "alias", None if a == b else f"shares {a}, expected {b}")
 
-    every([c for c in CASES[name] if c.sample.torch != "" and not c.writes], check)
+    every([c for c in as_torch(name) if not c.writes], check)
 
 
 @IN_TABLE
@@ -489,6 +494,34 @@ def test_method_agrees(name: str) -> None:
         function = run(case)
         method = run(case, swap=lambda first, *rest, **more: getattr(first, name)(*rest, **more))
         return unlike("output", arrays(method, method.outputs), arrays(function, function.outputs))
+
+    every(CASES[name], check)
+
+
+@EVERY
+def test_out_agrees(name: str) -> None:
+    """`out=` takes the result, also where it had another shape, and is returned."""
+    door = getattr(sapwood, name, None)
+    if not callable(door) or "out" not in inspect.signature(door).parameters or name in UNDEFINED:
+        return
+
+    def check(case: Case) -> str | None:
+        if case.sample.method or "out" in case.sample.kwargs:
+            return None
+        want = run(case, grad=False).outputs
+        if len(want) != 1 or want[0].requires_grad:
+            return None
+        for shape in (want[0].array.shape, (7,)):
+            out = plain(np.zeros(shape, want[0].array.dtype))
+            with warnings.catch_warnings():  # PyTorch warns, too, where out must be resized
+                warnings.simplefilter("ignore", UserWarning)
+                got = run(case, grad=False, swap=functools.partial(door, out=out)).outputs[0]
+            if got is not out:
+                return "does not return out"
+            text = unlike("output", [out.array], [want[0].array])
+            if text:
+                return f"into shape {shape}: {text}"
+        return None
 
     every(CASES[name], check)
 

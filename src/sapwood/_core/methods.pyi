@@ -107,32 +107,61 @@ class Methods:
     def add(self, other: _Operand, *, alpha: _complex = 1) -> Tensor: ...
     def add_(self, other: _Operand, *, alpha: _complex = 1) -> Tensor: ...
     def addbmm(
-        self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def addbmm_(
-        self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: Any = 1) -> Tensor: ...
     def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: Any = 1) -> Tensor: ...
     def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: Any = 1) -> Tensor: ...
     def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: Any = 1) -> Tensor: ...
     def addmm(
-        self, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        mat1: Tensor,
+        mat2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def addmm_(
-        self, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        mat1: Tensor,
+        mat2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: _complex = 1) -> Tensor: ...
     def addmv_(self, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: _complex = 1) -> Tensor: ...
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: _complex = 1) -> Tensor: ...
     def addr_(
-        self, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        vec1: Tensor,
+        vec2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def adjoint(self) -> Tensor: ...
     def alias_copy(self) -> Tensor: ...
     def all(self, dim: Any = None, keepdim: _bool = False) -> Tensor: ...
     def allclose(
-        self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+        self,
+        other: Tensor,
+        rtol: _float = 1e-05,
+        atol: _float = 1e-08,
+        equal_nan: _bool = False,
     ) -> _bool: ...
     def amax(self, dim: Any = ..., keepdim: _bool = False) -> Tensor: ...
     def amin(self, dim: Any = ..., keepdim: _bool = False) -> Tensor: ...
@@ -177,10 +206,20 @@ class Methods:
         inputs: Iterable | None = None,
     ) -> None: ...
     def baddbmm(
-        self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def baddbmm_(
-        self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: _complex = 1
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Any = 1,
+        alpha: _complex = 1,
     ) -> Tensor: ...
     def bernoulli(self, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor: ...
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Tensor: ...
@@ -222,7 +261,11 @@ class Methods:
     def complex(self, imag: _Operand) -> Tensor: ...
     def concat(self, dim: Any = 0, *, axis: Any = None, out: Tensor | None = None) -> Tensor: ...
     def concatenate(
-        self, dim: Any = 0, *, axis: Any = None, out: Tensor | None = None
+        self,
+        dim: Any = 0,
+        *,
+        axis: Any = None,
+        out: Tensor | None = None,
     ) -> Tensor: ...
     def conj(self) -> Tensor: ...
     def conj_physical(self) -> Tensor: ...
@@ -239,7 +282,11 @@ class Methods:
     def cosh_(self) -> Tensor: ...
     def count_nonzero(self, dim: Any = None) -> Tensor: ...
     def cov(
-        self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None
+        self,
+        *,
+        correction: _int = 1,
+        fweights: Any = None,
+        aweights: Any = None,
     ) -> Tensor: ...
     def cpu(self, memory_format: Any = None) -> Tensor: ...
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor: ...
@@ -262,7 +309,11 @@ class Methods:
     def diagonal(self, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Tensor: ...
     def diagonal_copy(self, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Tensor: ...
     def diagonal_scatter(
-        self, src: Tensor, offset: Any = 0, dim1: Any = 0, dim2: Any = 1
+        self,
+        src: Tensor,
+        offset: Any = 0,
+        dim1: Any = 0,
+        dim2: Any = 1,
     ) -> Tensor: ...
     def diff(
         self,
@@ -361,10 +412,22 @@ class Methods:
     def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor: ...
     def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor: ...
     def index_reduce(
-        self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
     ) -> _tuple: ...
     def index_reduce_(
-        self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
     ) -> _tuple: ...
     def index_select(self, dim: _int, index: Tensor) -> Tensor: ...
     def inner(self, other: Tensor) -> Tensor: ...
@@ -410,7 +473,11 @@ class Methods:
     @property
     def is_xpu(self) -> _bool: ...
     def isclose(
-        self, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+        self,
+        other: _Operand,
+        rtol: _float = 1e-05,
+        atol: _float = 1e-08,
+        equal_nan: _bool = False,
     ) -> Tensor: ...
     def isfinite(self) -> Tensor: ...
     def isinf(self) -> Tensor: ...
@@ -479,7 +546,11 @@ class Methods:
     def max(self, dim: Any = None, keepdim: _bool = False, *, other: Any = None) -> Tensor: ...
     def maximum(self, other: _Operand) -> Tensor: ...
     def mean(
-        self, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None
+        self,
+        dim: Any = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
     ) -> Tensor: ...
     def median(self, dim: Any = None, keepdim: _bool = False) -> Tensor: ...
     def min(self, dim: Any = None, keepdim: _bool = False, *, other: Any = None) -> Tensor: ...
@@ -515,7 +586,11 @@ class Methods:
         interpolation: _str = "linear",
     ) -> Tensor: ...
     def nansum(
-        self, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None
+        self,
+        dim: Any = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
     ) -> Tensor: ...
     def narrow(self, dim: _int, start: Any, length: _int) -> Tensor: ...
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor: ...
@@ -571,7 +646,11 @@ class Methods:
     def pow(self, exponent: _Operand) -> Tensor: ...
     def pow_(self, exponent: _Operand) -> Tensor: ...
     def prod(
-        self, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None
+        self,
+        dim: Any = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
     ) -> Tensor: ...
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> _tuple: ...
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> _tuple: ...
@@ -586,7 +665,12 @@ class Methods:
     def rad2deg(self) -> Tensor: ...
     def rad2deg_(self) -> Tensor: ...
     def random_(
-        self, start: Any = None, to: Any = None, *, generator: Any = None, **named: Any
+        self,
+        start: Any = None,
+        to: Any = None,
+        *,
+        generator: Any = None,
+        **named: Any,
     ) -> Tensor: ...
     def ravel(self) -> Tensor: ...
     @property
@@ -603,7 +687,11 @@ class Methods:
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor: ...
     def repeat(self, *repeats: Any, **keywords: Any) -> Tensor: ...
     def repeat_interleave(
-        self, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None
+        self,
+        repeats: Any = None,
+        dim: _int | None = None,
+        *,
+        output_size: _int | None = None,
     ) -> Tensor: ...
     def reshape(self, *shape: Any, **keywords: Any) -> Tensor: ...
     def reshape_as(self, other: Tensor) -> Tensor: ...
@@ -639,10 +727,22 @@ class Methods:
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> _tuple: ...
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> _tuple: ...
     def scatter_reduce(
-        self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
     ) -> _tuple: ...
     def scatter_reduce_(
-        self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
     ) -> _tuple: ...
     def searchsorted(
         self,
@@ -676,13 +776,25 @@ class Methods:
     def sinh_(self) -> Tensor: ...
     def size(self, dim: _int | None = None) -> Any: ...
     def slice_copy(
-        self, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1
+        self,
+        dim: Any = 0,
+        start: Any = None,
+        end: Any = None,
+        step: Any = 1,
     ) -> Tensor: ...
     def slice_scatter(
-        self, src: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1
+        self,
+        src: Tensor,
+        dim: Any = 0,
+        start: Any = None,
+        end: Any = None,
+        step: Any = 1,
     ) -> Tensor: ...
     def sort(
-        self, dim: Any = -1, descending: _bool = False, stable: Any = None
+        self,
+        dim: Any = -1,
+        descending: _bool = False,
+        stable: Any = None,
     ) -> _tuple[Tensor, Tensor]: ...
     def split(self, split_size: Any = None, dim: _int = 0, **keywords: Any) -> _tuple: ...
     def split_with_sizes(self, split_sizes: Any, dim: Any = 0) -> _tuple[Tensor, ...]: ...
@@ -717,7 +829,11 @@ class Methods:
     def subtract(self, other: _Operand, *, alpha: _complex = 1) -> Tensor: ...
     def subtract_(self, other: _Operand, *, alpha: _complex = 1) -> Tensor: ...
     def sum(
-        self, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None
+        self,
+        dim: Any = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
     ) -> Tensor: ...
     def sum_to_size(self, *size: Any) -> Tensor: ...
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor: ...
@@ -738,7 +854,11 @@ class Methods:
     def to(self, *args: Any, **kwargs: Any) -> Tensor: ...
     def tolist(self) -> Any: ...
     def topk(
-        self, k: Any, dim: Any = -1, largest: _bool = True, sorted: _bool = True
+        self,
+        k: Any,
+        dim: Any = -1,
+        largest: _bool = True,
+        sorted: _bool = True,
     ) -> _tuple[Tensor, Tensor]: ...
     def trace(self) -> Tensor: ...
     def transpose(self, dim0: Any, dim1: Any) -> Tensor: ...
@@ -759,7 +879,12 @@ class Methods:
     def unfold(self, dimension: Any, size: Any, step: Any) -> Tensor: ...
     def unfold_copy(self, dimension: Any, size: Any, step: Any) -> Tensor: ...
     def uniform_(
-        self, start: Any = 0.0, to: Any = 1.0, *, generator: Any = None, **named: Any
+        self,
+        start: Any = 0.0,
+        to: Any = 1.0,
+        *,
+        generator: Any = None,
+        **named: Any,
     ) -> Tensor: ...
     def unique(
         self,
@@ -769,7 +894,10 @@ class Methods:
         dim: _int | None = None,
     ) -> Any: ...
     def unique_consecutive(
-        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
+        self,
+        return_inverse: _bool = False,
+        return_counts: _bool = False,
+        dim: _int | None = None,
     ) -> Any: ...
     def unsqueeze(self, dim: Any) -> Tensor: ...
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor: ...

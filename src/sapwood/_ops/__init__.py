@@ -2,12 +2,12 @@
 
 MAP     elementwise unary special compare complex: element by element, broadcasting
 FOLD    reduce moments norm scan order quantile counting: fewer axes, or along one; folds (helpers)
-MOVE    views and movement: the same elements in other places
-PICK    index, scatter and their like: where the data say
+MOVE    views parts splits strided turned: seen otherwise; movement joining copies: copied
+PICK    index assign (brackets), picking scatter placing: where the data say
 DOT     linear affine contract einsum: products
 MAKE    make sequences random convert: from numbers, from chance, from outside
 beside  legacy facts text dlpack (what a tensor is and how it shows), rules checks arguments
-        (helpers), attach overlay (what the core is given)
+        axes keys adding layout (helpers), structure, attach overlay (what the core is given)
 """
 
 from __future__ import annotations

@@ -359,4 +359,5 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return plain(np.empty(0, input.array.dtype))
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(pick(range(input.array.size), r)), np.int64).reshape(-1, r)
-    return stack([input.index_select(0, plain(rows[:, k])) for k in range(r)], 1)  # type: ignore[attr-defined]
+    picks = [plain(np.ascontiguousarray(rows[:, k])) for k in range(r)]
+    return stack([input.index_select(0, k) for k in picks], 1)  # type: ignore[attr-defined]

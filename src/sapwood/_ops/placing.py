@@ -77,7 +77,7 @@ def index_add_args(x: Array, index: Array, y: Array, dim: Any, alpha: Any) -> tu
 
 def index_add_into(x: Array, index: Array, y: Array, dim: int, alpha: Any) -> None:
     """Add alpha times the slices of y."""
-    add_rows(x, dim, index, y if alpha == 1 else np.multiply(y, alpha, dtype=y.dtype))
+    add_rows(x, dim, index, y if alpha == 1 else y * np.asarray(alpha).astype(y.dtype))
 
 
 def scaled(g: Any, index: Any, dim: int, alpha: Any, shape: tuple) -> Any:

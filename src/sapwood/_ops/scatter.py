@@ -282,7 +282,7 @@ def reduce_into(
     ufunc.at(target, key, part_of(y, index))
     if reduce == "mean":
         n = counts(index, dim, x.shape, include_self, np.int64)
-        x[...] = x / n if x.dtype.kind in "fc" else x // n
+        x[...] = x / n if x.dtype.kind in "fcV" else x // n
 
 
 def reduce_args(

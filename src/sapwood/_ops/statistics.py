@@ -185,7 +185,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    kind = a.dtype if a.dtype.kind in "fc" else np.dtype(np.float32)
+    kind = a.dtype if a.dtype.kind in "fcV" else np.dtype(np.float32)
     found = []
     for k, d in enumerate(dims):
         if a.shape[d] < edge_order + 1:

@@ -280,7 +280,9 @@ for _door in (
     strided.as_strided,
 ):
     METHODS[f"{_door.__name__}_"] = reshaped_in_place(f"{_door.__name__}_", _door)
-Tensor.shape = property(lambda self: new_tuple(Size, self.array.shape))  # type: ignore[method-assign, assignment]
+Tensor.shape = property(  # type: ignore[method-assign, assignment]
+    lambda self: new_tuple(Size, self.array.shape)
+)
 for _fn in (size, stride, item, tolist, is_contiguous, storage_offset):
     METHODS[_fn.__name__] = _fn
 METHODS["dim"] = METHODS["ndimension"] = lambda self: self.array.ndim
@@ -301,4 +303,6 @@ METHODS["__int__"] = lambda self: scalar(self, int, "int64_t")
 METHODS["__complex__"] = lambda self: scalar(self, complex, "c10::complex<double>")
 METHODS["__index__"], METHODS["__contains__"] = index_of, contains
 Tensor.nbytes = property(lambda self: self.array.nbytes)  # type: ignore[method-assign, assignment]
-Tensor.itemsize = property(lambda self: self.array.itemsize)  # type: ignore[method-assign, assignment]
+Tensor.itemsize = property(  # type: ignore[method-assign, assignment]
+    lambda self: self.array.itemsize
+)
