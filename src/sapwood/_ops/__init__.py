@@ -1,6 +1,6 @@
 """The table of primitives: what exists. Open this folder first.
 
-MAP     elementwise unary special compare complex: element by element, broadcasting
+MAP     elementwise power extremes unary special compare complex: element by element, broadcasting
 FOLD    reduce moments norm scan order quantile counting: fewer axes, or along one; folds (helpers)
 MOVE    views parts splits strided turned: seen otherwise; movement joining copies: copied
 PICK    index assign (brackets), picking scatter placing: where the data say
