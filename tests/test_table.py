@@ -508,6 +508,8 @@ def test_out_agrees(name: str) -> None:
     def check(case: Case) -> str | None:
         if case.sample.method or "out" in case.sample.kwargs:
             return None
+        if name == "where" and len(case.sample.args) == 1:
+            return None  # this form gives positions
         want = run(case, grad=False).outputs
         if len(want) != 1 or want[0].requires_grad:
             return None
