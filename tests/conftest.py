@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+# Several test processes share the cores: BLAS threads that wait for each other would take most of
+# the time. Before NumPy is imported, and for the programs that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from typing import Any
 
 import pytest
