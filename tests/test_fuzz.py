@@ -32,7 +32,7 @@ needs_engine = pytest.mark.skipif(
 
 
 # What still differs, as shares of programs; the aim is 0 (see test_many). Only ever lower these.
-OPEN_FIXED, OPEN_FRESH = 0.06, 0.12
+OPEN_FIXED, OPEN_FRESH = 0.04, 0.1
 
 
 def fuzz(run: Callable[[Program], Trace], seed: int, programs: int, allowed: float) -> None:
@@ -74,7 +74,7 @@ def test_fresh_seed() -> None:
 
 @needs_engine
 @pytest.mark.slow
-@pytest.mark.xfail(reason="about 4 % of the programs still differ: rare mixes of views and writes")
+@pytest.mark.xfail(reason="about 2.5 % of the programs still differ: rare mixes of views and writes")
 def test_many() -> None:
     fuzz(engine(), SEED + 1_000_000_000, 5000, 0.0)
 
