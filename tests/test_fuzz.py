@@ -74,7 +74,9 @@ def test_fresh_seed() -> None:
 
 @needs_engine
 @pytest.mark.slow
-@pytest.mark.xfail(reason="about 2.5 % of the programs still differ: rare mixes of views and writes")
+@pytest.mark.xfail(
+    reason="about 2.5 % of the programs still differ: rare mixes of views and writes"
+)
 def test_many() -> None:
     fuzz(engine(), SEED + 1_000_000_000, 5000, 0.0)
 

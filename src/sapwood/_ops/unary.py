@@ -370,12 +370,22 @@ sign = primitive(
 sgn = primitive(
     "sgn", "x", kind=MAP, run=sgn_run, grad=dict(x=sgn_rule), doc="input / |input|, zero at zero."
 )
+threshold_backward = primitive(
+    "_threshold_backward",
+    "x y",
+    kind=MAP,
+    run=lambda x, y: np.where(np.less_equal(y, 0), np.zeros((), x.dtype), x),
+    title="ThresholdBackwardBackward0",
+    in_place=False,
+    grad=dict(x=lambda g, y: threshold_backward(g, y), y=lambda g: nothing(g)),
+    doc="x where y > 0 (or NaN), else 0: the gradient of relu, which depends on y in name only.",
+)
 relu = primitive(
     "relu",
     "x",
     kind=MAP,
     run=lambda x: np.maximum(x, 0),
-    grad=dict(x=lambda g, out: where(le(out, 0), 0, g)),
+    grad=dict(x=lambda g, out: threshold_backward(g, out)),
     doc="max(input, 0).",
     check=only(
         "relu",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sapwood.testing.sample import Sample, f, i, sample
+from sapwood.testing.sample import Sample, f, g, i, sample
 
 EDGES = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, np.inf, -np.inf, np.nan])
 BOOLS = np.array([True, False, True])
@@ -144,6 +144,11 @@ SAMPLES = {
     ],
     "sign": stepwise(bools=True),
     "sgn": [*stepwise(bools=True), sample(z(2, 3)), sample(np.array([3 + 4j, 0, -2j]), grad=False)],
+    "_threshold_backward": [
+        sample(f(2, 3), g(2, 3), torch=""),
+        sample(f(4, low=1), f(4, low=0.1), torch=""),
+        sample(f(3), f(2, 3), torch=""),
+    ],
     "relu": [
         *smooth(0.1, 2, ints=False, complexes=False),
         sample(f(3, low=-2, high=-0.1)),
