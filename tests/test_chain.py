@@ -100,11 +100,8 @@ def test_hooks_on_a_chain() -> None:
 
 
 def test_graph_as_data_and_text() -> None:
-    graph = getattr(sapwood, "graph", None)
-    if not callable(graph):
-        pytest.skip("sapwood.graph does not exist yet")
     _, t = chain(100_000)
-    found = graph(t)
+    found = sapwood.graph(t)
     assert len(list(found.nodes)) >= 100_000
     assert len(str(found)) > 0
 
@@ -171,8 +168,6 @@ def test_a_million() -> None:
 
 @pytest.mark.slow
 def test_the_graph_of_a_million() -> None:
-    if not callable(getattr(sapwood, "graph", None)):
-        pytest.skip("sapwood.graph does not exist yet")
     done = subprocess.run(
         [sys.executable, "-c", LONG, "graph"],
         capture_output=True,

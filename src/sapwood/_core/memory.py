@@ -107,16 +107,11 @@ def heal(t: Any, *, strict: bool = False) -> None:
                 raise refused_view(t, "grad_fn", base=True)
             return  # without gradients nobody asks for its node
         node, port = replay(memory.array, node, port, t.path)
-    old = (t.node, t.port)
+    old = t.node
     t.node, t.port, t.gen = node, port, memory.gen
-    if (
-        t.retained_by is not None
-        and t.path
-        and node is not None
-        and old[0] is not None
-        and t.retained_by() is old[0]
-    ):
-        move_retain(t, old, node, port, ())
+    kept = old is not None and t.retained_by is not None and t.retained_by() is old
+    if kept and t.path and node is not None:
+        move_retain(t, node, port, ())
 
 
 def replay(array: np.ndarray, node: Node, port: int, path: tuple) -> tuple[Node, int]:
@@ -279,10 +274,9 @@ def rebase(t: Any, node: Node | None, port: int) -> None:
     memory = t.memory
     if memory is None:
         moved = t.retains_grad
-        old = (t.node, t.port)
         t.node, t.port = node, port
         if moved:
-            move_retain(t, old, node, port, ())
+            move_retain(t, node, port, ())
         return
     if t.path:
         memory.node, memory.port = copy_slices(memory, node, port, t.path), 0
@@ -292,12 +286,12 @@ def rebase(t: Any, node: Node | None, port: int) -> None:
     for ref in memory.keepers:
         keeper = ref()
         if keeper is not None and keeper.node is not None:
-            move_retain(keeper, (keeper.node, keeper.port), memory.node, memory.port, keeper.path)
+            move_retain(keeper, memory.node, memory.port, keeper.path)
     if not t.path:
         t.node, t.port, t.gen = node, port, memory.gen
 
 
-def move_retain(t: Any, old: tuple, node: Node | None, port: int, path: tuple) -> None:
+def move_retain(t: Any, node: Node | None, port: int, path: tuple) -> None:
     """retain_grad follows the tensor to its new value (hooks stay with the old one)."""
     ref = drop_retain(t)
     if node is not None:

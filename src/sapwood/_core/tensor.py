@@ -61,7 +61,6 @@ class Tensor(Methods):
     retained_by: Any = None  # weak reference to the node that stores .grad of this non-leaf
     _grad: Any = None
     _leaf: Any = None  # a leaf keeps its node (and hooks) while requires_grad is switched off
-    grad_dtype_: Any = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """The old constructor: Tensor([1, 2]) is float, Tensor(2, 3) an uninitialised 2x3."""
